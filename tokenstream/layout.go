@@ -1,0 +1,129 @@
+package tokenstream
+
+import (
+	"fmt"
+
+	"github.com/brimful/brimful/position"
+)
+
+// A Layout says which columns a row has in a file. It is a table: another trainer is another table.
+type Layout struct {
+	Name    string
+	Columns []Column
+}
+
+// A Column is one column of a layout.
+type Column struct {
+	Name string
+	Kind Kind
+	Type Type
+}
+
+// A Kind is what a column holds. Kinds of one value a token or a segment are lists, the others one number a row.
+type Kind uint8
+
+const (
+	Tokens        Kind = iota // the ids, pad tail included
+	Labels                    // unshifted labels
+	ShiftedLabels             // labels moved by one: the target of each token; Ignore on the last token of every segment
+	PositionIDs               // restarting at 0 in every segment; the pad tail is one segment
+	SeqIdx                    // number of the segment, from 0, a token
+	CuSeqlens                 // offsets of the segments: 0 first, the row's length last
+	Lengths                   // lengths of the segments, pad tail included, so that they add up to the row's length
+	LossMask                  // 1 where Labels is not Ignore, else 0
+	MaxSeqlen                 // longest segment, pad tail included
+	PadLength                 // tokens of the pad tail
+	SampleIndex               // the source ordinal of each segment but the pad tail
+)
+
+// A Type is the element type of a column.
+type Type uint8
+
+const (
+	Int32 Type = iota
+	Int64
+	Int8
+)
+
+// HF is the default layout. The Trainer of transformers, TRL and most of what builds on them read it.
+var HF = Layout{Name: "hf", Columns: []Column{
+	{"input_ids", Tokens, Int32},
+	{"labels", Labels, Int32},
+	{"position_ids", PositionIDs, Int32},
+	{"cu_seqlens", CuSeqlens, Int32},
+	{"seq_lengths", Lengths, Int32},
+	{"max_seqlen", MaxSeqlen, Int32},
+	{"pad_length", PadLength, Int32},
+	{"sample_index", SampleIndex, Int64},
+}}
+
+// List reports whether a column of this kind holds a list a row, rather than one number.
+func (k Kind) List() bool { return k != MaxSeqlen && k != PadLength }
+
+// AppendInt32 appends the values of a column of kind k for row b, one value if k is no list. It panics for [SampleIndex], whose values
+// need not fit: see [Kind.AppendInt64].
+func (k Kind) AppendInt32(dst []int32, b *Batch) []int32 {
+	switch k {
+	case Tokens:
+		return append(dst, b.Tokens...)
+	case Labels:
+		return append(dst, b.Labels...)
+	case ShiftedLabels:
+		for i := 1; i < len(b.Labels); i++ {
+			dst = append(dst, b.Labels[i]) // Ignore on every first token, hence on every last one after the shift
+		}
+		return append(dst, Ignore)
+	case LossMask:
+		for _, l := range b.Labels {
+			if l == Ignore {
+				dst = append(dst, 0)
+			} else {
+				dst = append(dst, 1)
+			}
+		}
+		return dst
+	case PadLength:
+		return append(dst, b.Pad)
+	case PositionIDs:
+		return position.AppendIDs(dst, b.lengths()...)
+	case SeqIdx:
+		return position.AppendSeqIdx(dst, b.lengths()...)
+	case CuSeqlens:
+		return position.AppendCuSeqlens(dst, b.lengths()...)
+	case Lengths:
+		return append(dst, b.lengths()...)
+	case MaxSeqlen:
+		longest := int32(0)
+		for _, n := range b.lengths() {
+			longest = max(longest, n)
+		}
+		return append(dst, longest)
+	}
+	panic(fmt.Sprintf("tokenstream: no int32 values of kind %d", k))
+}
+
+// AppendInt64 is AppendInt32 for all kinds, [SampleIndex] included.
+func (k Kind) AppendInt64(dst []int64, b *Batch) []int64 {
+	if k == SampleIndex {
+		for _, s := range b.Segments {
+			dst = append(dst, s.Sample)
+		}
+		return dst
+	}
+	for _, v := range k.AppendInt32(nil, b) {
+		dst = append(dst, int64(v))
+	}
+	return dst
+}
+
+// lengths returns the lengths of b's segments, the pad tail's last.
+func (b *Batch) lengths() []int32 {
+	lengths := make([]int32, 0, len(b.Segments)+1)
+	for _, s := range b.Segments {
+		lengths = append(lengths, s.Length)
+	}
+	if b.Pad > 0 {
+		lengths = append(lengths, b.Pad)
+	}
+	return lengths
+}
