@@ -1,7 +1,19 @@
 // Package packing puts samples, known by their lengths, into as few bins of a fixed capacity as it can.
+//
+// A [Strategy] decides; [Pack] checks its input and its result and groups the samples by bin; [LowerBound] tells what no packing can
+// beat. [Lookup] finds a strategy by name. The decreasing strategies look at all lengths at once and should be the choice wherever
+// that is possible; a [Streamer] gives bins while lengths still arrive.
+//
+// Ties among bins and samples are broken by their order, randomness takes a seed, and nothing depends on the number of threads: equal
+// input gives an equal plan.
 package packing
 
-import "iter"
+import (
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+)
 
 // Limits bound every bin.
 type Limits struct {
@@ -23,4 +35,88 @@ type Streamer interface {
 	// Stream draws lengths one by one and yields each bin as soon as it is closed: the ordinals, from 0, of its samples in ascending
 	// order, valid until the next iteration. Every sample is in exactly one bin by the time the sequence ends.
 	Stream(lengths iter.Seq[int32], limits Limits) iter.Seq[[]int64]
+}
+
+// A LengthError is a sample that fits no bin.
+type LengthError struct {
+	Index    int // of the sample
+	Length   int32
+	Capacity int
+}
+
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("sample %d: length %d: want 1 to %d", e.Index, e.Length, e.Capacity)
+}
+
+// Pack packs samples of the given lengths with s. The error is a [*LengthError] if a length is not in [1, limits.Capacity]; limits out
+// of range and a strategy that breaks its contract are errors too. The plan does not refer to lengths.
+func Pack(s Strategy, lengths []int32, limits Limits) (*Plan, error) {
+	if err := limits.check(); err != nil {
+		return nil, err
+	}
+	if int64(len(lengths)) > math.MaxInt32 {
+		return nil, fmt.Errorf("%d samples: want at most %d", len(lengths), math.MaxInt32)
+	}
+	for i, l := range lengths {
+		if l < 1 || int(l) > limits.Capacity {
+			return nil, &LengthError{Index: i, Length: l, Capacity: limits.Capacity}
+		}
+	}
+	if g, ok := s.(grouper); ok {
+		if p := g.group(lengths, limits); p != nil {
+			return p, nil
+		}
+	}
+	bin := make([]int32, len(lengths))
+	n := s.Assign(bin, lengths, limits)
+	return group(bin, n, lengths, limits)
+}
+
+// A grouper is a strategy of this package that can group samples by bin without knowing the bin of each, and keeps its contract.
+type grouper interface {
+	// group returns nil where [Strategy.Assign] is the better way.
+	group(lengths []int32, limits Limits) *Plan
+}
+
+// check returns an error if l is out of range.
+func (l Limits) check() error {
+	if l.Capacity < 1 || l.Capacity > math.MaxInt32 {
+		return fmt.Errorf("capacity %d: want 1 to %d", l.Capacity, math.MaxInt32)
+	}
+	if l.MaxSamples < 0 {
+		return fmt.Errorf("%d samples a bin: want 1 or more, or 0 for no bound", l.MaxSamples)
+	}
+	return nil
+}
+
+// named lists the strategies that [Lookup] knows, in the order of [Names].
+var named = []struct {
+	name     string
+	strategy Strategy
+}{
+	{"bfd", BestFitDecreasing{}},
+	{"ffd", FirstFitDecreasing{}},
+	{"best-fit", BestFit{}},
+	{"first-fit", FirstFit{}},
+	{"next-fit", NextFit{}},
+	{"rolling", Rolling{}},
+}
+
+// Lookup returns the strategy of that name, with default options.
+func Lookup(name string) (Strategy, error) {
+	for _, s := range named {
+		if s.name == name {
+			return s.strategy, nil
+		}
+	}
+	return nil, fmt.Errorf("strategy %q: want one of %s", name, strings.Join(Names(), ", "))
+}
+
+// Names returns the names that [Lookup] knows.
+func Names() []string {
+	var names []string
+	for _, s := range named {
+		names = append(names, s.name)
+	}
+	return names
 }

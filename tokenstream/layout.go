@@ -2,21 +2,23 @@ package tokenstream
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/brimful/brimful/position"
 )
 
 // A Layout says which columns a row has in a file. It is a table: another trainer is another table.
 type Layout struct {
-	Name    string
-	Columns []Column
+	Name    string   `json:"name"`
+	Columns []Column `json:"columns"`
 }
 
 // A Column is one column of a layout.
 type Column struct {
-	Name string
-	Kind Kind
-	Type Type
+	Name string `json:"name"`
+	Kind Kind   `json:"kind"`
+	Type Type   `json:"type"`
 }
 
 // A Kind is what a column holds. Kinds of one value a token or a segment are lists, the others one number a row.
@@ -44,6 +46,69 @@ const (
 	Int64
 	Int8
 )
+
+var kindNames = [...]string{"tokens", "labels", "shifted_labels", "position_ids", "seq_idx", "cu_seqlens", "lengths", "loss_mask",
+	"max_seqlen", "pad_length", "sample_index"}
+
+var kindTexts = [...]string{
+	"ids of whole samples one after another, then the pad tail",
+	"unshifted: the id at the same place, or -100 where nothing is to be learnt, on the first token of every segment and on the pad tail",
+	"the target of each token: labels moved by one inside each segment, -100 on its last token",
+	"0, 1, 2, ... restarting in every segment; the pad tail is one segment",
+	"number of the segment a token is in, from 0",
+	"offsets of the segments: 0 first, the row's length last; the pad tail is the last segment",
+	"lengths of the segments; the pad tail counts, so that they add up to the row's length",
+	"1 where a token is to be learnt, else 0",
+	"the longest segment of the row, pad tail included",
+	"tokens of the pad tail, 0 if there is none",
+	"where each segment's sample stands in the source, counted from 0; none for the pad tail",
+}
+
+// Describe returns one sentence on what a column of this kind holds.
+func (k Kind) Describe() string { return name(kindTexts[:], int(k), "Kind") }
+
+var typeNames = [...]string{"int32", "int64", "int8"}
+
+// String returns the kind's name in manifests and tables of a user's own.
+func (k Kind) String() string { return name(kindNames[:], int(k), "Kind") }
+
+// String returns the type's name, such as "int32".
+func (t Type) String() string { return name(typeNames[:], int(t), "Type") }
+
+func name(names []string, i int, what string) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("%s(%d)", what, i)
+}
+
+// MarshalText returns the kind's name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// MarshalText returns the type's name.
+func (t Type) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText sets k to the kind of that name.
+func (k *Kind) UnmarshalText(text []byte) error {
+	i, err := lookup(kindNames[:], text, "kind")
+	*k = Kind(i)
+	return err
+}
+
+// UnmarshalText sets t to the type of that name.
+func (t *Type) UnmarshalText(text []byte) error {
+	i, err := lookup(typeNames[:], text, "type")
+	*t = Type(i)
+	return err
+}
+
+func lookup(names []string, text []byte, what string) (int, error) {
+	i := slices.Index(names, string(text))
+	if i < 0 {
+		return 0, fmt.Errorf("%s %q: want one of %s", what, text, strings.Join(names, ", "))
+	}
+	return i, nil
+}
 
 // HF is the default layout. The Trainer of transformers, TRL and most of what builds on them read it.
 var HF = Layout{Name: "hf", Columns: []Column{

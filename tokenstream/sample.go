@@ -12,6 +12,8 @@ const Ignore = -100
 // A Sample is one tokenized example.
 type Sample struct {
 	ID     string  // the source's own name for it, or ""
+	Key    string  // the value of the field by which the source was asked to group samples, or ""
+	Number int64   // its number in the whole source, from 1; 0: samples are numbered as they come
 	Tokens []int32 // token ids
 	Labels []int32 // unshifted: Labels[i] is Ignore or what the model shall predict at i, from the tokens before it; nil: every token
 	Place  Place   // where it was read
@@ -46,6 +48,13 @@ func (p Place) String() string {
 		return fmt.Sprintf("row %d", p.Row)
 	}
 	return fmt.Sprintf("%s:%d", p.Name, p.Row)
+}
+
+// An Input is what is on record of a file that samples were read from.
+type Input struct {
+	Path   string `json:"path"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256,omitempty"` // of the whole file; "" if it was not read to its end
 }
 
 // An InputError is a sample, line or file that is not what it claims to be.

@@ -1,0 +1,36 @@
+# Everything that the project needs is installed by these targets, from the Go module proxy and PyPI.
+
+PYTHON ?= python3
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: test go interop lint build clean
+
+# All checks and all tests, Go and Python.
+test: lint go interop
+
+build:
+	go build -o bin/brimful ./cmd/brimful
+
+lint:
+	@test -z "$$(gofmt -l .)" || { echo "gofmt: these files are not formatted:"; gofmt -l .; exit 1; }
+	go vet ./...
+	go mod tidy -diff
+	go run $(STATICCHECK) ./...
+
+# Every test with the race detector; the fuzz targets run on their seeds.
+go:
+	go test -race ./...
+	cd interop/arrowv17 && go vet ./... && go test ./...
+
+# The files as Python readers and trainers see them.
+interop: .venv/installed
+	.venv/bin/python -m pytest -q interop/tests
+
+.venv/installed: interop/requirements.txt
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
+	.venv/bin/uv pip install --quiet --python .venv/bin/python -r interop/requirements.txt
+	touch $@
+
+clean:
+	rm -rf bin .venv

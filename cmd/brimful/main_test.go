@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"brimful": main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			data, err := filepath.Abs("../../examples/data/gsm8k-512.jsonl.gz")
+			env.Setenv("EXAMPLE", data)
+			return err
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			// exits CODE brimful ARG... runs the command and wants that exit code and nothing on standard output.
+			"exits": func(ts *testscript.TestScript, neg bool, args []string) {
+				err := ts.Exec(args[1], args[2:]...)
+				code := "0"
+				if exit := (*exec.ExitError)(nil); err != nil {
+					if e, ok := err.(*exec.ExitError); ok {
+						exit = e
+					}
+					if exit == nil {
+						ts.Fatalf("%v", err)
+					}
+					code = strings.TrimPrefix(exit.ProcessState.String(), "exit status ")
+				}
+				if code != args[0] || neg {
+					ts.Fatalf("exit code %s, want %s", code, args[0])
+				}
+			},
+		},
+	})
+}
+
+// A full disk is an error that names the shard, and leaves nothing behind under a final name.
+func TestFullDisk(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skipf("no small disk can be mounted here: %v", err)
+	}
+	defer func() { require.NoError(t, syscall.Unmount(disk, 0)) }()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	binary := filepath.Join(t.TempDir(), "brimful")
+	require.NoError(t, os.Symlink(self, binary)) // the test binary is the command under that name
+	out := filepath.Join(disk, "out")
+	for _, format := range []string{"parquet", "arrow", "hf"} {
+		text, err := exec.Command(binary, "pack", "../../examples/data/gsm8k-512.jsonl.gz", "--out", out, "--capacity", "1024", "--format", format).CombinedOutput()
+		require.Error(t, err, format)
+		require.Contains(t, string(text), "shard 0: ", format)
+		require.Contains(t, string(text), "no space left on device", format)
+		_, err = os.Stat(out)
+		require.ErrorIs(t, err, os.ErrNotExist, "nothing is left")
+	}
+}

@@ -1,0 +1,365 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/brimful/brimful/packing"
+	"github.com/brimful/brimful/tokenstream"
+	"github.com/brimful/brimful/tokenstream/arrow"
+	"github.com/brimful/brimful/tokenstream/dataset"
+	"github.com/brimful/brimful/tokenstream/jsonl"
+	"github.com/brimful/brimful/tokenstream/source"
+)
+
+// packJob is what the flags of pack say.
+type packJob struct {
+	inputs    []string
+	out       string
+	format    string
+	layout    tokenstream.Layout
+	shardRows int
+	workers   int
+
+	strategy string
+	window   amount
+	shuffle  bool
+	seed     uint64
+	pad      bool
+	options  tokenstream.Options
+
+	tokenizer string
+	holdout   share
+	holdoutBy string
+	limit     amount
+	limitTok  amount
+	json      bool
+	quiet     bool
+}
+
+const defaultWindow = 32 << 20
+
+func packCommand() *cobra.Command {
+	j := &packJob{window: defaultWindow}
+	o := &j.options
+	cmd := &cobra.Command{
+		Use:   "pack INPUT... --out DIR --capacity N",
+		Short: "pack samples into rows and write them as a data set",
+		Long: `Pack reads tokenized samples, packs them into rows of at most --capacity tokens and writes them.
+
+INPUT is a file of JSON lines (plain, gzip or zstd), a directory of such files, a pattern, or - for standard
+input. Each line is an object with input_ids and, if not every token is to be learnt, either labels (-100 or
+the id at the same place) or one or more 0/1 masks: loss_mask, assistant_masks, completion_mask. Padding
+that an attention_mask marks is stripped.
+
+DIR is new, empty, or what an interrupted run of the same command left; that run is then completed.`,
+		Example: `  brimful pack train.jsonl --out packed --capacity 4096
+  brimful pack 'shards/*.jsonl.zst' --out packed --capacity 8192 --holdout 1% --tokenizer tokenizer.json
+  brimful pack - --out - --format arrow-stream --capacity 4096 <train.jsonl | python train.py`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j.inputs = args
+			return j.run(cmd.Context(), cmd)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&j.out, "out", "", "directory to write, or - for standard output with --format arrow-stream")
+	f.IntVar(&o.Capacity, "capacity", 0, "most tokens in a row")
+	f.StringVar(&j.strategy, "strategy", "bfd", "how to pack: "+strings.Join(packing.Names(), ", "))
+	f.Var(newChoice(&j.layout, option[tokenstream.Layout]{"hf", tokenstream.HF}), "layout", "columns of a row")
+	f.StringVar(&j.format, "format", "parquet", "parquet, arrow, hf (a folder for load_from_disk) or arrow-stream")
+	f.Var(newChoice(&o.TooLong, option[tokenstream.TooLong]{"error", tokenstream.TooLongError},
+		option[tokenstream.TooLong]{"drop", tokenstream.Drop}, option[tokenstream.TooLong]{"truncate", tokenstream.Truncate},
+		option[tokenstream.TooLong]{"truncate-left", tokenstream.TruncateLeft}, option[tokenstream.TooLong]{"split", tokenstream.Split}),
+		"too-long", "what happens to samples longer than --max-sample-tokens")
+	f.IntVar(&o.MaxSampleTokens, "max-sample-tokens", 0, "longest sample (default --capacity)")
+	f.IntVar(&o.MaxSamples, "max-samples", 0, "most samples in a row; 0 is no bound")
+	f.BoolVar(&j.pad, "pad", true, "pad every row to the capacity")
+	f.Int32Var(&o.PadID, "pad-id", 0, "id of the padding")
+	f.IntVar(&o.VocabSize, "vocab-size", 0, "ids at or above it are an error (the model's embedding size); 0 is no bound")
+	f.StringVar(&j.tokenizer, "tokenizer", "", "`FILE` tokenizer.json to check ids against and to record")
+	f.Var(newChoice(&o.Labels, option[tokenstream.LabelRule]{"own", tokenstream.LabelsOwn}, option[tokenstream.LabelRule]{"shifted", tokenstream.LabelsShifted},
+		option[tokenstream.LabelRule]{"free", tokenstream.LabelsFree}, option[tokenstream.LabelRule]{"all", tokenstream.LabelsAll}),
+		"labels", "what labels are: -100 or the own id, -100 or the next id, -100 or any id; or: every token is a target")
+	f.Bool("labels-shifted", false, "the same as --labels shifted")
+	f.Bool("labels-free", false, "the same as --labels free")
+	f.Var(newChoice(&o.NoTarget, option[tokenstream.Policy]{"drop", tokenstream.PolicyDrop},
+		option[tokenstream.Policy]{"keep", tokenstream.PolicyKeep}, option[tokenstream.Policy]{"error", tokenstream.PolicyError}),
+		"no-target", "what happens to samples without a supervised token")
+	f.Var(newChoice(&o.Empty, option[tokenstream.Policy]{"error", tokenstream.PolicyError}, option[tokenstream.Policy]{"drop", tokenstream.PolicyDrop}),
+		"empty", "what happens to samples without tokens")
+	f.Var(&j.holdout, "holdout", "share of the samples for a validation split, such as 1%")
+	f.StringVar(&j.holdoutBy, "holdout-by", "", "`FIELD` whose value decides, so that samples with the same value stay together")
+	f.Var(&j.limit, "limit", "read at most that many samples")
+	f.Var(&j.limitTok, "limit-tokens", "read at most that many tokens")
+	f.IntVar(&j.shardRows, "shard-rows", 0, "rows in a file (default about 8 Mi tokens)")
+	f.Var(&j.window, "window", "tokens that are packed at a time; 0 packs everything at once, in memory")
+	f.BoolVar(&j.shuffle, "shuffle", true, "shuffle rows and samples of equal length, by --seed, inside a window")
+	f.Uint64Var(&j.seed, "seed", 0, "seed of the shuffle")
+	f.IntVar(&j.workers, "workers", 0, "goroutines that read and that write (default the number of cores); the bytes do not depend on it")
+	f.BoolVar(&j.json, "json", false, "print the summary as JSON to standard output")
+	f.BoolVar(&j.quiet, "quiet", false, "print nothing but errors and warnings")
+	return cmd
+}
+
+// check completes the job and finds mistakes in the flags.
+func (j *packJob) check(cmd *cobra.Command) error {
+	o := &j.options
+	changed := cmd.Flags().Changed
+	switch {
+	case len(j.inputs) == 0:
+		return usagef("no input: name files, directories or - for standard input")
+	case j.out == "":
+		return usagef("no --out: name a directory")
+	case !changed("capacity"):
+		return usagef("no --capacity: say how many tokens a row has")
+	case o.Capacity < 1 || o.Capacity > math.MaxInt32:
+		return usagef("--capacity %d: want 1..%d", o.Capacity, math.MaxInt32)
+	case !slices.Contains(append(dataset.Formats(), "arrow-stream"), j.format):
+		return usagef("--format %q: want one of %s, arrow-stream", j.format, strings.Join(dataset.Formats(), ", "))
+	case j.out == "-" && j.format != "arrow-stream":
+		return usagef("--out -: want --format arrow-stream with it, or a directory")
+	case j.out == "-" && j.json:
+		return usagef("--json beside --out -: standard output holds the rows")
+	case j.format == "arrow-stream" && j.holdout > 0:
+		return usagef("--holdout with --format arrow-stream: a stream has one split")
+	case j.holdoutBy != "" && j.holdout == 0:
+		return usagef("--holdout-by without --holdout: say how much to hold out")
+	case j.workers < 0:
+		return usagef("--workers %d: want 0 or more", j.workers)
+	case j.shardRows < 0:
+		return usagef("--shard-rows %d: want 0 or more", j.shardRows)
+	}
+	for flag, rule := range map[string]tokenstream.LabelRule{"labels-shifted": tokenstream.LabelsShifted, "labels-free": tokenstream.LabelsFree} {
+		if on, _ := cmd.Flags().GetBool(flag); on {
+			if o.Labels != tokenstream.LabelsOwn && o.Labels != rule {
+				return usagef("--%s beside --labels %s or another such flag: want one of them", flag, cmd.Flags().Lookup("labels").Value)
+			}
+			o.Labels = rule
+		}
+	}
+	s, err := packing.Lookup(j.strategy)
+	if err != nil {
+		return usagef("--strategy: %w", err)
+	}
+	if j.workers == 0 {
+		j.workers = runtime.GOMAXPROCS(0)
+	}
+	o.Ragged = !j.pad
+	o.Strategy = j.streamer(s)
+	if err := o.Check(); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// streamer returns the strategy that packs the stream of samples by s.
+func (j *packJob) streamer(s packing.Strategy) packing.Streamer {
+	if j.shuffle {
+		s = packing.Decorrelate(s, j.seed)
+	}
+	w := packing.Windows{Strategy: s, Tokens: int64(j.window)}
+	if j.window == 0 {
+		w.Tokens = math.MaxInt64
+	}
+	return w
+}
+
+// settings returns what the rows depend on, for the manifest.
+func (j *packJob) settings(inputs []tokenstream.Input, tok *tokenizer) dataset.Job {
+	o := j.options
+	job := dataset.Job{
+		"brimful": version, "inputs": inputs, "capacity": o.Capacity, "max_sample_tokens": o.MaxSampleTokens, "max_samples": o.MaxSamples,
+		"strategy": j.strategy, "window": int64(j.window), "shuffle": j.shuffle, "seed": j.seed, "pad": j.pad, "pad_id": o.PadID,
+		"vocab_size": o.VocabSize, "too_long": o.TooLong.String(), "labels": o.Labels.String(), "no_target": o.NoTarget.String(),
+		"empty": o.Empty.String(), "holdout": float64(j.holdout), "holdout_by": j.holdoutBy, "limit": int64(j.limit), "limit_tokens": int64(j.limitTok),
+	}
+	if tok != nil {
+		job["tokenizer"] = tok
+	}
+	return job
+}
+
+// run packs.
+func (j *packJob) run(ctx context.Context, cmd *cobra.Command) error {
+	if err := j.check(cmd); err != nil {
+		return err
+	}
+	start := time.Now()
+	stderr := cmd.ErrOrStderr()
+	var tok *tokenizer
+	if j.tokenizer != "" {
+		var err error
+		if tok, err = openTokenizer(j.tokenizer); err != nil {
+			return err
+		}
+		if j.options.VocabSize == 0 {
+			j.options.VocabSize = tok.Size
+		}
+	}
+	ignored := map[string]bool{}
+	files, err := source.Open(j.inputs, source.Options{Stdin: cmd.InOrStdin(), JSONL: jsonl.Options{
+		Workers: j.workers, KeyField: j.holdoutBy,
+		Unused: func(field string) { ignored[field] = true },
+	}})
+	if err != nil {
+		return err
+	}
+	bar := newProgress(stderr, files, j.quiet)
+	samples := bar.watch(tokenstream.Limit(files.Samples(), int64(j.limit), int64(j.limitTok)))
+	s := &summary{job: j, files: files, tokenizer: tok, ignored: ignored}
+	if j.format == "arrow-stream" {
+		err = j.stream(ctx, cmd.OutOrStdout(), samples, bar, s)
+	} else {
+		err = j.dataset(ctx, samples, bar, s)
+	}
+	bar.done()
+	var tooLong *tokenstream.LengthError
+	switch {
+	case errors.Is(err, dataset.ErrComplete):
+		return j.upToDate(files, stderr)
+	case errors.As(err, &tooLong):
+		return fmt.Errorf("%w (--too-long drop, truncate, truncate-left or split keeps the rest; --capacity %d takes all)", err, tooLong.Longest)
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("interrupted: run the same command again to go on where it stopped")
+	case err != nil:
+		return err
+	}
+	s.seconds = time.Since(start).Seconds()
+	if !j.quiet {
+		s.print(stderr)
+	}
+	s.warn(stderr)
+	if j.json {
+		return s.printJSON(cmd.OutOrStdout())
+	}
+	return nil
+}
+
+// upToDate says that there is nothing to do, if the inputs are still those of the complete data set.
+func (j *packJob) upToDate(files *source.Files, stderr io.Writer) error {
+	m, err := dataset.ReadManifest(j.out)
+	if err != nil {
+		return err
+	}
+	if err := files.Same(m.Inputs); err != nil {
+		return fmt.Errorf("%s was packed from other data: %w: remove it or choose another directory", j.out, err)
+	}
+	if !j.quiet {
+		fmt.Fprintf(stderr, "brimful: %s is up to date\n", j.out)
+	}
+	return nil
+}
+
+// dataset packs samples into a data set.
+func (j *packJob) dataset(ctx context.Context, samples tokenstream.Source, bar *progress, s *summary) error {
+	w, err := dataset.Create(j.out, dataset.Options{
+		Layout: j.layout, Format: j.format, ShardRows: j.shardRows, Workers: j.workers, Job: j.settings(s.files.Inputs(), s.tokenizer),
+	})
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	write := func(name string, src tokenstream.Source) error {
+		stats := new(tokenstream.Stats)
+		o := j.options
+		o.Stats = stats
+		split, err := w.Write(ctx, name, bar.rows(tokenstream.Pack(src, o), stats))
+		if err != nil {
+			return err
+		}
+		split.Stats = stats
+		return nil
+	}
+	if j.holdout > 0 {
+		spool, err := tokenstream.NewSpool("")
+		if err != nil {
+			return err
+		}
+		defer spool.Close()
+		if err := write("train", tokenstream.HoldOut(samples, float64(j.holdout), spool)); err != nil {
+			return err
+		}
+		if spool.Len() == 0 {
+			return fmt.Errorf("--holdout %v: no sample was held out, there are too few", float64(j.holdout))
+		}
+		err = write("validation", spool.Source())
+		if err != nil {
+			return err
+		}
+	} else if err := write("", samples); err != nil {
+		return err
+	}
+	s.manifest, err = w.Finish(s.files.Inputs())
+	return err
+}
+
+// stream packs samples into one Arrow stream.
+func (j *packJob) stream(ctx context.Context, stdout io.Writer, samples tokenstream.Source, bar *progress, s *summary) error {
+	stats := new(tokenstream.Stats)
+	o := j.options
+	o.Stats = stats
+	rows := bar.rows(tokenstream.Pack(samples, o), stats)
+	s.stats = stats
+	if j.out == "-" {
+		return writeStream(ctx, stdout, j.layout, rows)
+	}
+	if _, err := os.Stat(j.out); err == nil {
+		return fmt.Errorf("%s is there already: remove it or name another file", j.out)
+	}
+	file, err := os.CreateTemp(filepath.Dir(j.out), "."+filepath.Base(j.out)+".tmp-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	if err := errors.Join(file.Chmod(0o644), writeStream(ctx, file, j.layout, rows)); err != nil {
+		return err
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), j.out)
+}
+
+// writeStream writes rows as an Arrow IPC stream.
+func writeStream(ctx context.Context, w io.Writer, l tokenstream.Layout, rows iter.Seq2[*tokenstream.Batch, error]) error {
+	buffered := bufio.NewWriterSize(w, 1<<20)
+	sink, err := arrow.NewWriter(buffered, l, arrow.Options{Form: arrow.Stream})
+	if err != nil {
+		return err
+	}
+	for row, err := range rows {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = sink.Write(row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(sink.Close(), buffered.Flush())
+}
+
+// printJSON prints v to w.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

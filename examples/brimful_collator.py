@@ -1,0 +1,1 @@
+../tokenstream/dataset/brimful_collator.py

@@ -1,0 +1,121 @@
+package packing
+
+// Decorrelate returns a strategy that makes the same bins as s as far as lengths go, but gives them samples of those lengths at random,
+// and puts the bins into random order. The decreasing strategies otherwise put samples of equal length that follow each other in the
+// input into bins that follow each other, and the longest samples into the first bins. Equal seeds give equal results.
+//
+// For the decreasing strategies it costs next to nothing: samples of equal length are given out in blocks of up to 16 in random order.
+// For all others it takes another pass over the samples sorted by length. A strategy that keeps samples in order no longer does.
+func Decorrelate(s Strategy, seed uint64) Strategy {
+	if b, ok := s.(interface{ bulk() bulk }); ok {
+		d := b.bulk()
+		d.mixed, d.seed = true, seed
+		return d
+	}
+	return decorrelated{s, seed}
+}
+
+// decorrelated is [Decorrelate] for any strategy.
+type decorrelated struct {
+	strategy Strategy
+	seed     uint64
+}
+
+func (s decorrelated) Assign(bin, lengths []int32, limits Limits) int {
+	n := s.strategy.Assign(bin, lengths, limits)
+	decorrelate(bin, n, lengths, s.seed)
+	return n
+}
+
+// draw returns the strategy that draws anew for the k-th time.
+func (s decorrelated) draw(k int) Strategy { return decorrelated{s.strategy, anew(s.seed, k)} }
+
+// draw is like [decorrelated.draw]. It has no effect on a strategy that does not draw.
+func (s bulk) draw(k int) Strategy {
+	s.seed = anew(s.seed, k)
+	return s
+}
+
+// anew returns the k-th seed that follows from one; the first is that one.
+func anew(seed uint64, k int) uint64 {
+	if k > 0 {
+		seed = scramble(seed + uint64(k)*0x9e3779b97f4a7c15)
+	}
+	return seed
+}
+
+// decorrelate shuffles the bins of samples of equal length, and the n bins.
+func decorrelate(bin []int32, n int, lengths []int32, seed uint64) {
+	r := random(seed)
+	number := r.perm(n)
+	order := byLength(lengths)
+	for len(order) > 0 {
+		k := 1
+		for k < len(order) && lengths[order[k]] == lengths[order[0]] {
+			k++
+		}
+		for i := k - 1; i >= 0; i-- {
+			j := r.below(i + 1)
+			a, b := &bin[order[i]], &bin[order[j]]
+			*a, *b = *b, *a
+			if n > 0 {
+				*a = number[*a]
+			}
+		}
+		order = order[k:]
+	}
+}
+
+// mix puts the runs of each length into random order, in pieces of at most 16 bins and one round, and the bins too.
+func (out *layout) mix(seed uint64) {
+	const piece = 16
+	r := random(seed)
+	out.names = r.perm(out.bins)
+	var runs []run
+	start := int32(0)
+	for k, end := range out.ends {
+		first := len(runs)
+		for _, of := range out.runs[start:end] {
+			for range of.rounds {
+				for b := int32(0); b < of.bins; b += piece {
+					runs = append(runs, run{of.first + b, min(piece, of.bins-b), 1})
+				}
+			}
+		}
+		mine := runs[first:]
+		for i := len(mine) - 1; i > 0; i-- {
+			j := r.below(i + 1)
+			mine[i], mine[j] = mine[j], mine[i]
+		}
+		start, out.ends[k] = end, int32(len(runs))
+	}
+	out.runs = runs
+}
+
+// random is a source of pseudo-random numbers: SplitMix64 (Steele, Lea, Flood 2014). Plans depend on it, so it is not left to a library
+// whose next version may draw otherwise.
+type random uint64
+
+// below returns a number in [0, n), for n up to 2^31 so evenly that nobody can tell.
+func (r *random) below(n int) int {
+	*r += 0x9e3779b97f4a7c15
+	return int(scramble(uint64(*r)) >> 32 * uint64(n) >> 32)
+}
+
+// perm returns the numbers in [0, n) in random order.
+func (r *random) perm(n int) []int32 {
+	p := make([]int32, n)
+	for i := range p {
+		j := r.below(i + 1)
+		p[i] = p[j]
+		p[j] = int32(i)
+	}
+	return p
+}
+
+// scramble is the finalizer of SplitMix64, a bijection.
+func scramble(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,66 @@
+package tokenstream
+
+import "github.com/brimful/brimful/packing"
+
+// Stats describe what [Pack] read and made.
+type Stats struct {
+	Ledger     Ledger `json:"ledger"`
+	Capacity   int    `json:"capacity"`
+	Rows       int64  `json:"rows"`
+	Placed     int64  `json:"placed"`      // tokens of all rows but their pad tails
+	Slots      int64  `json:"slots"`       // tokens of all rows, pad tails included
+	LowerBound int64  `json:"lower_bound"` // no packing of the same samples has fewer rows
+	Segments   int64  `json:"segments"`    // samples and pieces of samples in the rows
+	MaxInRow   int    `json:"max_in_row"`  // most segments in a row
+	Longest    int    `json:"longest"`     // tokens of the longest sample read
+	Unlabelled int64  `json:"unlabelled"`  // samples without labels, of which every token is a target
+
+	// What the same segments would have cost without packing, in token slots.
+	PaddedToCapacity int64 `json:"padded_to_capacity"` // each padded to the capacity
+	PaddedToLongest  int64 `json:"padded_to_longest"`  // each padded to the longest of its batch of BatchOf, in source order
+
+	First, Last map[int32]int64 `json:"-"` // how often each id is the first and the last of a sample
+
+	histogram packing.Histogram
+	inBatch   int // segments in the batch of BatchOf that is being counted
+	longest   int // its longest
+}
+
+// BatchOf is the size of the padded batches that Stats.PaddedToLongest counts.
+const BatchOf = 8
+
+// Fill is the share of the rows' capacity that holds samples, in [0, 1]; 0 without rows.
+func (s *Stats) Fill() float64 {
+	if s.Rows == 0 {
+		return 0
+	}
+	return float64(s.Placed) / (float64(s.Rows) * float64(s.Capacity))
+}
+
+// segment counts a segment of n tokens that will be in a row.
+func (s *Stats) segment(n int) {
+	for len(s.histogram) <= n {
+		s.histogram = append(s.histogram, 0)
+	}
+	s.histogram[n]++
+	s.Segments++
+	s.PaddedToCapacity += int64(s.Capacity)
+	s.inBatch++
+	s.longest = max(s.longest, n)
+	if s.inBatch == BatchOf {
+		s.closeBatch()
+	}
+}
+
+func (s *Stats) closeBatch() {
+	s.PaddedToLongest += int64(s.inBatch) * int64(s.longest)
+	s.inBatch, s.longest = 0, 0
+}
+
+// row counts a finished row.
+func (s *Stats) row(b *Batch) {
+	s.Rows++
+	s.Placed += int64(len(b.Tokens)) - int64(b.Pad)
+	s.Slots += int64(len(b.Tokens))
+	s.MaxInRow = max(s.MaxInRow, len(b.Segments))
+}
