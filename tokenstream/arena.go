@@ -1,7 +1,6 @@
 package tokenstream
 
-// arena keeps the tokens and labels of the segments that wait for their row. Segments are added in order and taken in any order; what
-// has been taken is overwritten, so that the memory is at most about twice what waits, and one chunk.
+// arena is a pool in memory. What has been taken is overwritten, so that the memory is at most about twice what waits, and one chunk.
 type arena struct {
 	items  []item // items[i] is segment number base+i
 	base   int64
@@ -25,15 +24,14 @@ type chunk struct {
 
 const chunkTokens = 1 << 20
 
-// add copies a segment and returns its number.
-func (a *arena) add(s Segment, tokens, labels []int32) int64 {
+func (a *arena) add(s Segment, tokens, labels []int32) error {
 	c := a.room(len(tokens))
 	a.items = append(a.items, item{Segment: s, chunk: c, start: len(c.tokens)})
 	c.tokens = append(c.tokens, tokens...)
 	c.labels = append(c.labels, labels...)
 	c.live += len(tokens)
 	a.live += len(tokens)
-	return a.base + int64(len(a.items)) - 1
+	return nil
 }
 
 // room returns a chunk that has room for n more tokens.
@@ -118,10 +116,9 @@ func (a *arena) release(c *chunk) {
 	}
 }
 
-// take appends the tokens and labels of segment number k to dst and forgets it. ok is false if there is none.
-func (a *arena) take(k int64, tokens, labels []int32) (s Segment, _, _ []int32, ok bool) {
+func (a *arena) take(k int64, tokens, labels []int32) (s Segment, _, _ []int32, ok bool, err error) {
 	if k < a.base || k-a.base >= int64(len(a.items)) || a.items[k-a.base].chunk == nil {
-		return s, tokens, labels, false
+		return s, tokens, labels, false, nil
 	}
 	it := &a.items[k-a.base]
 	n := int(it.Length)
@@ -130,5 +127,9 @@ func (a *arena) take(k int64, tokens, labels []int32) (s Segment, _, _ []int32, 
 	it.chunk.live -= n
 	a.live -= n
 	it.chunk = nil
-	return it.Segment, tokens, labels, true
+	return it.Segment, tokens, labels, true, nil
 }
+
+func (a *arena) waiting() int64 { return int64(a.live) }
+
+func (a *arena) close() error { return nil }

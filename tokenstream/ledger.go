@@ -22,6 +22,31 @@ type Ledger struct {
 	In      Count     `json:"in"`
 	Out     Count     `json:"out"`
 	Removed []Removal `json:"removed"` // in the order of the reasons, then of the files
+	Files   []FileUse `json:"files"`   // in the order in which they were read; one without a name if the samples' places have none
+}
+
+// A FileUse is what came from one file, and what of it is in the rows.
+type FileUse struct {
+	File string `json:"file"`
+	In   Count  `json:"in"`
+	Out  Count  `json:"out"`
+}
+
+// read books a sample as read.
+func (l *Ledger) read(file string, c Count) {
+	l.In = l.In.plus(c)
+	if k := len(l.Files); k == 0 || l.Files[k-1].File != file {
+		l.Files = append(l.Files, FileUse{File: file})
+	}
+	f := &l.Files[len(l.Files)-1]
+	f.In = f.In.plus(c)
+}
+
+// keep books what of the sample read last is in the rows.
+func (l *Ledger) keep(c Count) {
+	l.Out = l.Out.plus(c)
+	f := &l.Files[len(l.Files)-1]
+	f.Out = f.Out.plus(c)
 }
 
 // A Removal is what one reason took away from the samples of one file.
@@ -52,6 +77,13 @@ func (l *Ledger) Check() error {
 	}
 	if sum != l.In {
 		return fmt.Errorf("ledger: in %+v is not out and removed %+v", l.In, sum)
+	}
+	var in, out Count
+	for _, f := range l.Files {
+		in, out = in.plus(f.In), out.plus(f.Out)
+	}
+	if in != l.In || out != l.Out {
+		return fmt.Errorf("ledger: in %+v and out %+v are not the sums over the files, %+v and %+v", l.In, l.Out, in, out)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -180,7 +181,7 @@ func TestTooLong(t *testing.T) {
 	} {
 		rows, stats, err := pack(t, source(samples...), tokenstream.Options{Capacity: 4, TooLong: c.policy, NoTarget: tokenstream.PolicyKeep})
 		require.NoError(t, err, c.policy)
-		require.Equal(t, tokenstream.Ledger{In: all, Out: c.out, Removed: []tokenstream.Removal{c.removed}}, stats.Ledger, c.policy)
+		require.Equal(t, tokenstream.Ledger{In: all, Out: c.out, Removed: []tokenstream.Removal{c.removed}, Files: []tokenstream.FileUse{{In: all, Out: c.out}}}, stats.Ledger, c.policy)
 		pieces := make([]int32, 6)
 		n := 0
 		for _, row := range rows {
@@ -427,13 +428,27 @@ func FuzzPack(f *testing.F) {
 func TestPackManyWindows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var samples []tokenstream.Sample
-	for range 30_000 {
+	for range 10_000 {
 		samples = append(samples, tokenstream.Sample{Tokens: ids(int32(2+r.IntN(500)), int32(r.IntN(1000)))})
 	}
-	o := tokenstream.Options{Capacity: 512, Strategy: packing.Windows{Tokens: 1 << 20}}
+	o := tokenstream.Options{Capacity: 512, Strategy: packing.Windows{Tokens: 1 << 18}}
 	rows, stats, err := pack(t, source(samples...), o)
 	require.NoError(t, err)
 	checkPartition(t, samples, rows, stats, o)
+
+	// On disk it is the same.
+	o.Spool = t.TempDir()
+	onDisk, _, err := pack(t, source(samples...), o)
+	require.NoError(t, err)
+	require.Equal(t, rows, onDisk)
+	left, err := os.ReadDir(o.Spool)
+	require.NoError(t, err)
+	require.Empty(t, left, "the file is gone")
+}
+
+func TestSpoolError(t *testing.T) {
+	_, _, err := pack(t, source(tokenstream.Sample{Tokens: []int32{1, 2}}), tokenstream.Options{Capacity: 4, Spool: "no such directory"})
+	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
 func TestLimitHoldOut(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 type packer struct {
 	o       Options
 	stats   *Stats
-	pool    arena
+	pool    pool
 	labels  []int32 // the labels of the sample at hand
 	batch   Batch
 	samples int64        // read so far
@@ -46,7 +46,7 @@ func (p *packer) read(s Sample) error {
 		return err
 	}
 	st := p.stats
-	st.Ledger.In = st.Ledger.In.plus(Count{1, int64(len(s.Tokens)), supervised(p.labels)})
+	st.Ledger.read(s.Place.Name, Count{1, int64(len(s.Tokens)), supervised(p.labels)})
 	st.Longest = max(st.Longest, len(s.Tokens))
 	if s.Labels == nil && p.o.Labels != LabelsAll {
 		st.Unlabelled++
@@ -182,7 +182,7 @@ func (p *packer) admit(s Sample, yield func(int32) bool) bool {
 			return p.noTarget(ReasonCutTarget, s, all)
 		}
 	}
-	ledger.Out = ledger.Out.plus(all)
+	ledger.keep(all)
 	return p.put(Segment{Sample: ordinal, Offset: int32(offset), Length: int32(len(tokens))}, tokens, labels, yield)
 }
 
@@ -219,7 +219,7 @@ func (p *packer) split(s Sample, ordinal int64, yield func(int32) bool) bool {
 	if lost.Tokens > 0 {
 		ledger.remove(ReasonCutTarget, s.Place.Name, lost)
 	}
-	ledger.Out = ledger.Out.plus(kept)
+	ledger.keep(kept)
 	for _, c := range pieces {
 		seg := Segment{Sample: ordinal, Offset: int32(c.from), Length: int32(c.to - c.from)}
 		if !p.put(seg, s.Tokens[c.from:c.to], p.labels[c.from:c.to], yield) {
@@ -241,7 +241,9 @@ func (p *packer) noTarget(reason Reason, s Sample, c Count) bool {
 
 // put sets a segment aside and yields its length.
 func (p *packer) put(s Segment, tokens, labels []int32, yield func(int32) bool) bool {
-	p.pool.add(s, tokens, labels)
+	if p.err = p.pool.add(s, tokens, labels); p.err != nil {
+		return false
+	}
 	p.stats.segment(len(tokens))
 	return yield(int32(len(tokens)))
 }
@@ -252,7 +254,10 @@ func (p *packer) row(bin []int64) (*Batch, error) {
 	b.Tokens, b.Labels, b.Segments, b.Pad = b.Tokens[:0], b.Labels[:0], b.Segments[:0], 0
 	for _, k := range bin {
 		start := len(b.Tokens)
-		s, tokens, labels, ok := p.pool.take(k, b.Tokens, b.Labels)
+		s, tokens, labels, ok, err := p.pool.take(k, b.Tokens, b.Labels)
+		if err != nil {
+			return nil, err
+		}
 		if !ok {
 			return nil, fmt.Errorf("row %d: the strategy put segment %d into two rows, or there is no such segment", p.stats.Rows, k)
 		}
@@ -281,8 +286,8 @@ func (p *packer) finish() error {
 	if p.samples == 0 {
 		return ErrNoSamples
 	}
-	if p.pool.live > 0 {
-		return fmt.Errorf("the strategy left %d tokens out of every row", p.pool.live)
+	if n := p.pool.waiting(); n > 0 {
+		return fmt.Errorf("the strategy left %d tokens out of every row", n)
 	}
 	if st.Segments == 0 && st.Ledger.removedBy(ReasonNoTarget, ReasonCutTarget) > 0 {
 		return fmt.Errorf("0 of %d samples have a supervised token: there is nothing to train on", p.samples)

@@ -142,10 +142,7 @@ func (r *spoolReader) text() string {
 
 func (r *spoolReader) ints(dst []int32, n uint64) []int32 {
 	r.fill(4 * n)
-	for b := r.buf; len(b) >= 4; b = b[4:] {
-		dst = append(dst, int32(binary.LittleEndian.Uint32(b)))
-	}
-	return dst
+	return decode(dst, r.buf)
 }
 
 // fill reads the next n bytes into buf.

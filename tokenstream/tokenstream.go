@@ -3,7 +3,8 @@
 //	for row, err := range tokenstream.Pack(source, tokenstream.Options{Capacity: 4096}) { ... }
 //
 // A sample goes in whole and comes out as one segment of one row, or it is in the ledger with the reason why not. What Pack does by
-// itself is bounded by the pool of the packing strategy: memory does not grow with the input.
+// itself is bounded by the pool of the packing strategy: memory does not grow with the input. With a strategy whose pool is the whole
+// input and Options.Spool, tokens wait on disk and a sample takes some 60 bytes.
 //
 // A [Source] is any iter.Seq2[Sample, error]; the sub-packages read files. A [Layout] says what a row looks like in a file; the
 // sub-packages write them. A token is supervised when the model is trained to predict it: its label is not [Ignore] and it is not the
@@ -32,6 +33,7 @@ type Options struct {
 	VocabSize       int              // ids at or above it are an error; 0 is no bound
 	Ragged          bool             // rows end with their last sample instead of being padded to Capacity
 	PadID           int32            // the id of the pad tail
+	Spool           string           // directory for a temporary file in which samples wait for their row; "" is memory
 	Stats           *Stats           // if not nil, filled while rows are drawn, complete when they end without an error
 }
 
@@ -99,7 +101,16 @@ func Pack(src Source, o Options) iter.Seq2[*Batch, error] {
 			return
 		}
 		o.setDefaults()
-		p := &packer{o: o, stats: o.Stats}
+		p := &packer{o: o, stats: o.Stats, pool: new(arena)}
+		if o.Spool != "" {
+			d, err := newDisk(o.Spool)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			defer d.close()
+			p.pool = d
+		}
 		*p.stats = Stats{Capacity: o.Capacity}
 		for bin := range o.Strategy.Stream(p.lengths(src), o.limits()) {
 			if p.err != nil {

@@ -37,6 +37,7 @@ type packJob struct {
 
 	strategy string
 	window   amount
+	spool    string
 	shuffle  bool
 	seed     uint64
 	pad      bool
@@ -79,7 +80,7 @@ DIR is new, empty, or what an interrupted run of the same command left; that run
 	f.SortFlags = false
 	f.StringVar(&j.out, "out", "", "directory to write, or - for standard output with --format arrow-stream")
 	f.IntVar(&o.Capacity, "capacity", 0, "most tokens in a row")
-	f.StringVar(&j.strategy, "strategy", "bfd", "how to pack: "+strings.Join(packing.Names(), ", "))
+	f.StringVar(&j.strategy, "strategy", "", "how to pack: "+strings.Join(packing.Names(), ", ")+" (default bfd, for a stream rolling)")
 	f.Var(newChoice(&j.layout, option[tokenstream.Layout]{"hf", tokenstream.HF}), "layout", "columns of a row")
 	f.StringVar(&j.format, "format", "parquet", "parquet, arrow, hf (a folder for load_from_disk) or arrow-stream")
 	f.Var(newChoice(&o.TooLong, option[tokenstream.TooLong]{"error", tokenstream.TooLongError},
@@ -108,6 +109,7 @@ DIR is new, empty, or what an interrupted run of the same command left; that run
 	f.Var(&j.limitTok, "limit-tokens", "read at most that many tokens")
 	f.IntVar(&j.shardRows, "shard-rows", 0, "rows in a file (default about 8 Mi tokens)")
 	f.Var(&j.window, "window", "tokens that are packed at a time; 0 packs everything at once, in memory")
+	f.StringVar(&o.Spool, "spool", "", "`DIR` for a temporary file in which samples wait for their row, for windows larger than memory")
 	f.BoolVar(&j.shuffle, "shuffle", true, "shuffle rows and samples of equal length, by --seed, inside a window")
 	f.Uint64Var(&j.seed, "seed", 0, "seed of the shuffle")
 	f.IntVar(&j.workers, "workers", 0, "goroutines that read and that write (default the number of cores); the bytes do not depend on it")
@@ -152,6 +154,12 @@ func (j *packJob) check(cmd *cobra.Command) error {
 			o.Labels = rule
 		}
 	}
+	if j.strategy == "" {
+		j.strategy = "bfd"
+		if j.format == "arrow-stream" {
+			j.strategy = "rolling"
+		}
+	}
 	s, err := packing.Lookup(j.strategy)
 	if err != nil {
 		return usagef("--strategy: %w", err)
@@ -160,7 +168,7 @@ func (j *packJob) check(cmd *cobra.Command) error {
 		j.workers = runtime.GOMAXPROCS(0)
 	}
 	o.Ragged = !j.pad
-	o.Strategy = j.streamer(s)
+	o.Strategy = j.streamer(s, changed("window"))
 	if err := o.Check(); err != nil {
 		return usageError{err}
 	}
@@ -168,15 +176,28 @@ func (j *packJob) check(cmd *cobra.Command) error {
 }
 
 // streamer returns the strategy that packs the stream of samples by s.
-func (j *packJob) streamer(s packing.Strategy) packing.Streamer {
-	if j.shuffle {
-		s = packing.Decorrelate(s, j.seed)
+func (j *packJob) streamer(s packing.Strategy, windowSet bool) packing.Streamer {
+	tokens := int64(j.window)
+	if tokens == 0 {
+		tokens = math.MaxInt64
 	}
-	w := packing.Windows{Strategy: s, Tokens: int64(j.window)}
-	if j.window == 0 {
-		w.Tokens = math.MaxInt64
+	shuffled := func(s packing.Strategy) packing.Strategy {
+		if j.shuffle {
+			return packing.Decorrelate(s, j.seed)
+		}
+		return s
 	}
-	return w
+	if rolling, ok := s.(packing.Rolling); ok {
+		rolling.Strategy = shuffled(packing.BestFitDecreasing{})
+		if windowSet {
+			rolling.Tokens = tokens
+		}
+		return rolling
+	}
+	if streamer, ok := s.(packing.Streamer); ok && j.format == "arrow-stream" {
+		return streamer
+	}
+	return packing.Windows{Strategy: shuffled(s), Tokens: tokens}
 }
 
 // settings returns what the rows depend on, for the manifest.

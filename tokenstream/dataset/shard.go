@@ -31,6 +31,9 @@ func (b *buffer) reset() {
 }
 
 func (b *buffer) add(row *tokenstream.Batch) {
+	if n := shardTokens + len(row.Tokens); cap(b.tokens) == 0 && n < 2*shardTokens {
+		b.tokens, b.labels = make([]int32, 0, n), make([]int32, 0, n) // growing step by step would hold twice as much for a while
+	}
 	b.tokens = append(b.tokens, row.Tokens...)
 	b.labels = append(b.labels, row.Labels...)
 	b.segments = append(b.segments, row.Segments...)
