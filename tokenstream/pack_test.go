@@ -161,6 +161,13 @@ func TestVocabSize(t *testing.T) {
 	require.EqualError(t, err, "a.jsonl:3: input_ids[1]: id 10: want 0..9")
 }
 
+// A row names a sample by its number in the whole source, also when others were taken out before.
+func TestNumbers(t *testing.T) {
+	rows, _, err := pack(t, source(tokenstream.Sample{Tokens: ids(2, 5), Number: 7}, tokenstream.Sample{Tokens: ids(2, 5), Number: 9}), tokenstream.Options{Capacity: 4})
+	require.NoError(t, err)
+	require.Equal(t, []int64{6, 8}, tokenstream.SampleIndex.AppendInt64(nil, rows[0]))
+}
+
 func TestTooLong(t *testing.T) {
 	samples := []tokenstream.Sample{{Tokens: []int32{1, 2, 3, 4, 5}}, {Tokens: []int32{6, 7}}, {Tokens: []int32{8, 9, 10}}, {Tokens: []int32{11, 12}}}
 	all := tokenstream.Count{Samples: 4, Tokens: 12, Supervised: 8}
@@ -322,16 +329,19 @@ func (b badStrategy) Stream(lengths iter.Seq[int32], _ packing.Limits) iter.Seq[
 
 func TestBadStrategy(t *testing.T) {
 	for name, bins := range map[string]func([]int32) [][]int64{
-		"twice":     func([]int32) [][]int64 { return [][]int64{{0}, {0, 1}} },
-		"lost":      func([]int32) [][]int64 { return [][]int64{{0}} },
-		"over-full": func([]int32) [][]int64 { return [][]int64{{0, 1}} },
-		"unknown":   func([]int32) [][]int64 { return [][]int64{{0}, {1}, {2}} },
-		"negative":  func([]int32) [][]int64 { return [][]int64{{-1}} },
-		"empty":     func([]int32) [][]int64 { return [][]int64{{}, {0}, {1}} },
+		"twice":               func([]int32) [][]int64 { return [][]int64{{0}, {0, 1}} },
+		"one twice, one lost": func([]int32) [][]int64 { return [][]int64{{0}, {0}} },
+		"lost":                func([]int32) [][]int64 { return [][]int64{{0}} },
+		"over-full":           func([]int32) [][]int64 { return [][]int64{{0, 1}} },
+		"unknown":             func([]int32) [][]int64 { return [][]int64{{0}, {1}, {2}} },
+		"negative":            func([]int32) [][]int64 { return [][]int64{{-1}} },
+		"empty":               func([]int32) [][]int64 { return [][]int64{{}, {0}, {1}} },
 	} {
-		_, _, err := pack(t, source(tokenstream.Sample{Tokens: ids(3, 0)}, tokenstream.Sample{Tokens: ids(3, 0)}),
-			tokenstream.Options{Capacity: 4, Strategy: badStrategy{bins: bins}})
-		require.ErrorContains(t, err, "the strategy", name)
+		for _, spool := range []string{"", t.TempDir()} {
+			_, _, err := pack(t, source(tokenstream.Sample{Tokens: ids(3, 0)}, tokenstream.Sample{Tokens: ids(3, 0)}),
+				tokenstream.Options{Capacity: 4, Strategy: badStrategy{bins: bins}, Spool: spool})
+			require.ErrorContains(t, err, "the strategy", name)
+		}
 	}
 }
 

@@ -110,6 +110,17 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// Rows and shards are counted right whether or not the last shard is full, and when it holds one row.
+func TestShardRows(t *testing.T) {
+	for n := 1; n < 30; n++ {
+		var stats tokenstream.Stats
+		m, err := dataset.Write(context.Background(), filepath.Join(t.TempDir(), "out"), rows(50, &stats), dataset.Options{ShardRows: n})
+		require.NoError(t, err)
+		require.EqualValues(t, stats.Rows, m.Splits[0].Rows)
+		require.Len(t, m.Splits[0].Shards, (int(stats.Rows)+n-1)/n)
+	}
+}
+
 // A run whose rows end with an error after N of them, for every N, leaves no data set; the next run ends with the bytes of a run that
 // was never interrupted.
 func TestResume(t *testing.T) {
