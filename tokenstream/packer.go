@@ -52,11 +52,8 @@ func (p *packer) read(s Sample) error {
 		st.Unlabelled++
 	}
 	if n := len(s.Tokens); n > 0 {
-		if st.First == nil {
-			st.First, st.Last = map[int32]int64{}, map[int32]int64{}
-		}
-		st.First[s.Tokens[0]]++
-		st.Last[s.Tokens[n-1]]++
+		st.First.add(s.Tokens[0])
+		st.Last.add(s.Tokens[n-1])
 	}
 	p.samples++
 	if len(s.Tokens) > p.o.MaxSampleTokens && p.o.TooLong == TooLongError {

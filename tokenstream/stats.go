@@ -19,11 +19,26 @@ type Stats struct {
 	PaddedToCapacity int64 `json:"padded_to_capacity"` // each padded to the capacity
 	PaddedToLongest  int64 `json:"padded_to_longest"`  // each padded to the longest of its batch of BatchOf, in source order
 
-	First, Last map[int32]int64 `json:"-"` // how often each id is the first and the last of a sample
+	First, Last IDCount `json:"-"` // how often each id is the first and the last of a sample
 
 	histogram packing.Histogram
 	inBatch   int // segments in the batch of BatchOf that is being counted
 	longest   int // its longest
+}
+
+// An IDCount counts ids. It tells apart the 4096 that come first; what comes later is counted together, as -1.
+type IDCount map[int32]int64
+
+const maxIDs = 4096
+
+func (c *IDCount) add(id int32) {
+	if *c == nil {
+		*c = IDCount{}
+	}
+	if _, ok := (*c)[id]; !ok && len(*c) >= maxIDs {
+		id = -1
+	}
+	(*c)[id]++
 }
 
 // BatchOf is the size of the padded batches that Stats.PaddedToLongest counts.

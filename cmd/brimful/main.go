@@ -34,7 +34,7 @@ func (e usageError) Unwrap() error { return e.error }
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // gcPercent keeps the memory near what is in use: it is a few large buffers without pointers, which cost little to collect.
-const gcPercent = 20
+const gcPercent = 10
 
 func main() {
 	debug.SetGCPercent(gcPercent)

@@ -74,13 +74,13 @@ func (s *summary) splits() []splitSummary {
 }
 
 // common returns the most frequent id of counts, the smallest of several.
-func (s *summary) common(counts map[int32]int64) *commonID {
+func (s *summary) common(counts tokenstream.IDCount) *commonID {
 	all := int64(0)
 	best := commonID{}
 	most := int64(0)
 	for _, id := range slices.Sorted(maps.Keys(counts)) {
 		all += counts[id]
-		if counts[id] > most {
+		if id >= 0 && counts[id] > most {
 			best.ID, most = id, counts[id]
 		}
 	}

@@ -30,9 +30,14 @@ func (b *buffer) reset() {
 	b.tokens, b.labels, b.segments, b.rows = b.tokens[:0], b.labels[:0], b.segments[:0], b.rows[:0]
 }
 
-func (b *buffer) add(row *tokenstream.Batch) {
-	if n := shardTokens + len(row.Tokens); cap(b.tokens) == 0 && n < 2*shardTokens {
-		b.tokens, b.labels = make([]int32, 0, n), make([]int32, 0, n) // growing step by step would hold twice as much for a while
+// add adds a row of a shard of about rows rows, or of shardTokens tokens if rows is 0.
+func (b *buffer) add(row *tokenstream.Batch, rows int) {
+	if cap(b.tokens) == 0 && len(row.Tokens) < shardTokens { // growing step by step would hold twice as much for a while
+		n := shardTokens + len(row.Tokens)
+		if rows > 0 {
+			n = min(n, rows*len(row.Tokens))
+		}
+		b.tokens, b.labels = make([]int32, 0, n), make([]int32, 0, n)
 	}
 	b.tokens = append(b.tokens, row.Tokens...)
 	b.labels = append(b.labels, row.Labels...)

@@ -71,7 +71,7 @@ func (w *Writer) Write(ctx context.Context, name string, rows iter.Seq2[*tokenst
 		if running.Err() != nil {
 			break
 		}
-		b.add(row)
+		b.add(row, w.o.ShardRows)
 		if len(b.rows) == w.o.ShardRows || w.o.ShardRows == 0 && len(b.tokens) >= shardTokens {
 			encode(b)
 			select {

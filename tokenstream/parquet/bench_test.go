@@ -1,6 +1,7 @@
 package parquet_test
 
 import (
+	"bytes"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/compress/snappy"
 	"github.com/parquet-go/parquet-go/compress/uncompressed"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 	"github.com/stretchr/testify/require"
@@ -138,4 +140,67 @@ func BenchmarkWrite(b *testing.B) {
 	})
 }
 
-var _ io.Writer = new(counter)
+// BenchmarkRead gives the speed in MB of plain values of two columns, ids and labels; a million tokens are 8 of them.
+func BenchmarkRead(b *testing.B) {
+	type row struct {
+		IDs    []int32 `parquet:"input_ids,list"`
+		Labels []int32 `parquet:"labels,list"`
+	}
+	layout := tokenstream.Layout{Columns: benchLayout.Columns[:2]}
+	batches := fullRows(1000)
+	raw := int64(1000 * 4096 * 8)
+	var dictionary bytes.Buffer
+	w := pq.NewGenericWriter[struct {
+		IDs    []int32 `parquet:"input_ids,list" parquet-element:",dict"`
+		Labels []int32 `parquet:"labels,list" parquet-element:",dict"`
+	}](&dictionary, pq.DataPageVersion(1), pq.Compression(&snappy.Codec{}))
+	for _, batch := range batches {
+		_, err := w.Write([]struct {
+			IDs    []int32 `parquet:"input_ids,list" parquet-element:",dict"`
+			Labels []int32 `parquet:"labels,list" parquet-element:",dict"`
+		}{{batch.Tokens, batch.Labels}})
+		require.NoError(b, err)
+	}
+	require.NoError(b, w.Close())
+	for _, form := range []struct {
+		name string
+		file []byte
+	}{
+		{"plain", write(b, layout, parquet.Options{Compression: "none"}, batches...)},
+		{"zstd", write(b, layout, parquet.Options{}, batches...)},
+		{"dictionary-snappy", dictionary.Bytes()},
+	} {
+		b.Run("file="+form.name+"/reader=brimful", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				n := 0
+				for s, err := range parquet.Read(bytes.NewReader(form.file), int64(len(form.file)), parquet.ReadOptions{}) {
+					require.NoError(b, err)
+					n += len(s.Tokens)
+				}
+				require.Equal(b, 1000*4096, n)
+			}
+			b.SetBytes(raw)
+		})
+		b.Run("file="+form.name+"/reader=parquet-go", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				n := 0
+				r := pq.NewGenericReader[row](bytes.NewReader(form.file))
+				rows := make([]row, 100)
+				for {
+					m, err := r.Read(rows)
+					for _, row := range rows[:m] {
+						n += len(row.IDs)
+					}
+					if err == io.EOF {
+						break
+					}
+					require.NoError(b, err)
+				}
+				require.Equal(b, 1000*4096, n)
+			}
+			b.SetBytes(raw)
+		})
+	}
+}

@@ -10,6 +10,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
+// plainDictionary is an older number for the encoding of dictionaries and of indexes into them.
+const plainDictionary format.Encoding = 2
+
 // A cursor goes through the rows of one field.
 type cursor struct {
 	field      field
@@ -67,7 +70,7 @@ func (c *cursor) load() error {
 		case p.dictionary && c.dictionary != nil:
 			return fmt.Errorf("a second dictionary")
 		case p.dictionary:
-			if p.encoding != format.Plain && p.encoding != format.PlainDictionary {
+			if p.encoding != format.Plain && p.encoding != plainDictionary {
 				return fmt.Errorf("a dictionary encoded as %v", p.encoding)
 			}
 			c.dictionary = new(values)
@@ -102,7 +105,7 @@ func (c *cursor) loadValues(p page) (err error) {
 		}
 	}
 	switch p.encoding {
-	case format.RLEDictionary, format.PlainDictionary:
+	case format.RLEDictionary, plainDictionary:
 		if c.dictionary == nil {
 			return fmt.Errorf("a page of indexes without a dictionary")
 		}

@@ -55,6 +55,17 @@ func TestFilesOfOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := read(file, parquet.ReadOptions{})
 			require.NoError(t, err)
+			if name == "fixed-size.parquet" { // the samples of eight tokens
+				want := []tokenstream.Sample{}
+				for _, s := range samples {
+					if len(s.Tokens) == 8 {
+						s.Place.Row = int64(len(want) + 1)
+						want = append(want, s)
+					}
+				}
+				require.Equal(t, want, got)
+				return
+			}
 			require.Equal(t, samples, got)
 		})
 	}
@@ -112,7 +123,7 @@ func TestFilesOfParquetGo(t *testing.T) {
 func TestOwnFiles(t *testing.T) {
 	layout := tokenstream.Layout{Columns: []tokenstream.Column{{Name: "input_ids", Kind: tokenstream.Tokens}, {Name: "labels", Kind: tokenstream.Labels}}}
 	batches := rows(1, 200, 5000)
-	batches = append(batches, rows(2, 1, 600_000)...)
+	batches = append(batches, rows(2, 1, 400_000)...)
 	got, err := read(write(t, layout, parquet.Options{RowGroupRows: 70}, batches...), parquet.ReadOptions{})
 	require.NoError(t, err)
 	require.Len(t, got, len(batches))
@@ -184,7 +195,7 @@ func TestDamage(t *testing.T) {
 	require.Greater(t, refused, times/2)
 }
 
-// TestChecksums flips every byte of the pages of files with checksums, one at a time: no sample that differs gets through.
+// TestChecksums flips a bit of every byte of the pages of files with checksums, one at a time: no sample that differs gets through.
 func TestChecksums(t *testing.T) {
 	layout := tokenstream.Layout{Columns: []tokenstream.Column{{Name: "input_ids", Kind: tokenstream.Tokens}, {Name: "labels", Kind: tokenstream.Labels}}}
 	_, files := theirs(t)
@@ -199,21 +210,19 @@ func TestChecksums(t *testing.T) {
 			end := len(file) - 8 - int(binary.LittleEndian.Uint32(file[len(file)-8:]))
 			same := 0
 			for at := range end {
-				for _, flip := range []byte{0x01, 0x80, 0xff} {
-					m := bytes.Clone(file)
-					m[at] ^= flip
-					got, err := read(m, parquet.ReadOptions{})
-					require.LessOrEqual(t, len(got), len(want))
-					for i, s := range got {
-						require.True(t, equal(want[i], s), "byte %d flipped by %x: row %d", at, flip, i)
-					}
-					if err == nil {
-						require.Len(t, got, len(want))
-						same++
-					}
+				m := bytes.Clone(file)
+				m[at] ^= 1 << (at % 8)
+				got, err := read(m, parquet.ReadOptions{})
+				require.LessOrEqual(t, len(got), len(want))
+				for i, s := range got {
+					require.True(t, equal(want[i], s), "a bit of byte %d flipped: row %d", at, i)
+				}
+				if err == nil {
+					require.Len(t, got, len(want))
+					same++
 				}
 			}
-			t.Logf("%d of %d flips did no harm", same, 3*end)
+			t.Logf("%d of %d flips did no harm", same, end)
 		})
 	}
 }

@@ -9,7 +9,13 @@
 // of all readers infer the same plain types without.
 //
 // Columns that count up (position_ids, seq_idx, cu_seqlens) are DELTA_BINARY_PACKED, a thirtieth of their plain size before
-// compression, the others PLAIN. Of the readers tried, pyarrow 11, DuckDB 0.8.1 and Polars 1.6 and all later ones read it, and Polars
-// before 1.6 refuses it: for such readers there is [Options].Plain. The data pages are of version 2 and hold whole rows, at least one
-// and about 1 MiB of values, each with its CRC-32.
+// compression, the others PLAIN. The oldest readers tried that take it are pyarrow 11, DuckDB 0.8.1 and Polars 1.6; Polars before that
+// refuses it, and for such readers there is [Options].Plain. The data pages are of version 2 and hold whole rows, at least one and
+// about 1 MiB of values, each with its CRC-32.
+//
+// [Read] reads files of tokenized samples, one a row, as they come from pyarrow, Polars, DuckDB, datasets and others: a column of
+// token ids that is a list in any of the forms which the format has for it, of signed or unsigned integers of any width, and the same
+// companions, rules and errors as package jsonl has, column for key. A value is what is stored or an error: nothing is converted that
+// does not fit, no null becomes a number. What damaged or hostile files can take is bounded by their real size and by a page, and a
+// page with a checksum is held to it.
 package parquet

@@ -106,6 +106,9 @@ func walk(t testing.TB, file []byte) {
 				}
 
 				repetition, definition := levels(t, page[:v2.RepetitionLevelsByteLength]), levels(t, page[v2.RepetitionLevelsByteLength:][:v2.DefinitionLevelsByteLength])
+				if m.Codec != format.Uncompressed {
+					require.NotEmpty(t, page[v2.RepetitionLevelsByteLength+v2.DefinitionLevelsByteLength:], "not every reader takes no bytes for no values")
+				}
 				if list {
 					require.Len(t, repetition, int(v2.NumValues))
 					require.Len(t, definition, int(v2.NumValues))

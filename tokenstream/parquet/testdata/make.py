@@ -64,6 +64,14 @@ for encoding in ["DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT"]:
 pyarrow("version-1", table(), version="1.0")
 pyarrow("checksums", table(), write_page_checksum=True)
 
+eight = pa.list_(pa.int32(), 8)
+fixed = [s for s in samples if len(s["input_ids"]) == 8]
+schema = pa.schema([("id", pa.string()), ("input_ids", eight), ("labels", eight)])
+pq.write_table(pa.Table.from_pylist(fixed, schema), "fixed-size.parquet")
+
+nulls = table().append_column("loss_mask", pa.nulls(60)).append_column("attention_mask", pa.nulls(60, pa.list_(pa.null())))
+pyarrow("nulls", nulls)
+
 frame = pl.from_arrow(table())
 frame.write_parquet("polars.parquet")
 frame.write_parquet("polars-pages.parquet", data_page_size=64, row_group_size=23)
