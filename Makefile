@@ -28,8 +28,8 @@ interop: .venv/installed
 
 .venv/installed: interop/requirements.txt
 	$(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
-	.venv/bin/uv pip install --quiet --python .venv/bin/python -r interop/requirements.txt
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check "$$(grep '^uv==' interop/requirements.txt)"
+	.venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps -r interop/requirements.txt
 	touch $@
 
 clean:

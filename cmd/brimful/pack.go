@@ -78,7 +78,7 @@ DIR is new, empty, or what an interrupted run of the same command left; that run
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&j.out, "out", "", "directory to write, or - for standard output with --format arrow-stream")
+	f.StringVar(&j.out, "out", "", "directory to write; with --format arrow-stream a file, or - for standard output")
 	f.IntVar(&o.Capacity, "capacity", 0, "most tokens in a row")
 	f.StringVar(&j.strategy, "strategy", "", "how to pack: "+strings.Join(packing.Names(), ", ")+" (default bfd, for a stream rolling)")
 	f.Var(newChoice(&j.layout, option[tokenstream.Layout]{"hf", tokenstream.HF}), "layout", "columns of a row")

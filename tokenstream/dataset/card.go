@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"strings"
@@ -50,6 +51,7 @@ func (m *Manifest) card() ([]byte, error) {
 		Rows, Tokens        int64
 		Samples, Supervised int64
 		Named               bool
+		Digest              string // of all rows: datasets caches by the front matter, so that it has to change with the rows
 	}{Manifest: m, Glob: "*" + f.ext, Collator: collator, HF: f.hf}
 	for _, c := range m.Columns {
 		t := c.Type.String()
@@ -68,6 +70,13 @@ func (m *Manifest) card() ([]byte, error) {
 			data.Supervised += s.Stats.Ledger.Out.Supervised
 		}
 	}
+	sum := sha256.New()
+	for _, s := range m.Splits {
+		for _, shard := range s.Shards {
+			fmt.Fprintln(sum, shard.Path, shard.SHA256)
+		}
+	}
+	data.Digest = fmt.Sprintf("%.16x", sum.Sum(nil)[:8])
 	var b bytes.Buffer
 	err = cardTemplate.Execute(&b, data)
 	return b.Bytes(), err
