@@ -32,7 +32,7 @@ func lowerBound(s []lengthCount, limits Limits) int64 {
 //
 // For a threshold k up to half the capacity c, samples longer than c-k ("huge") have no room for a sample of k or more; samples longer
 // than c/2 ("big") are in bins of their own; those of k to c/2 ("middle") fill what the big ones leave and then further bins. The bound
-// is the largest over all k, and it suffices to try k = 0 and the lengths that occur.
+// is the largest over all k, and it suffices to try 0 and the lengths that occur.
 func martelloToth(s []lengthCount, c int64) int64 {
 	mid := 0 // s[:mid] have lengths up to c/2
 	for mid < len(s) && 2*int64(s[mid].length) <= c {
@@ -64,7 +64,6 @@ func martelloToth(s []lengthCount, c int64) int64 {
 		try(int64(e.length))
 		middle -= e.count * int64(e.length)
 	}
-	try(c / 2)
 	return bound
 }
 

@@ -32,7 +32,10 @@ type layout struct {
 	runs   []run      // of the longest length first
 	ends   []int32    // runs[ends[k-1]:ends[k]] are for the k-th longest length that occurs
 	groups []binGroup // each bin is in one of them
-	names  []int32    // the final numbers of the bins; nil if they are the same
+
+	// A layout that is mixed has one run for each length, of places. What it gives out is the number of the bin of the place.
+	bin    []int32 // by place, its final number; nil if the layout is not mixed
+	number []int32 // by bin, its final number
 }
 
 // memory is what one use of a bulk strategy needs besides its result. It is used again, because on ten thousand samples of up to 8192
@@ -57,14 +60,6 @@ func cleared(s []int32, n int) []int32 {
 	s = sized(s, n)
 	clear(s)
 	return s
-}
-
-// number returns the final number of a bin.
-func (out *layout) number(bin int32) int32 {
-	if out.names == nil {
-		return bin
-	}
-	return out.names[bin]
 }
 
 // A run is a number of consecutive bins that get equally many samples of one length. The samples are given out round by round: one to
@@ -102,13 +97,26 @@ func (l Limits) most() int32 {
 	return int32(min(l.MaxSamples, math.MaxInt32))
 }
 
-// pays reports whether tables over all lengths and rooms cost less than work sample by sample.
-func (bulk) pays(lengths []int32, limits Limits) bool {
-	return limits.Capacity <= 4*len(lengths)+1024
+// tableSize returns the size of a table by length, or 0 if tables cost more than work sample by sample does.
+func tableSize(lengths []int32, limits Limits) int {
+	// Tables by length are cleared and walked; the one by room is not, but its memory counts.
+	n := len(lengths)
+	few := 4*n + 1024
+	switch {
+	case n == 0 || limits.Capacity > 1<<16+64*n || limits.Capacity > 1<<20+2*n:
+		return 0
+	case limits.Capacity <= n/16:
+		return limits.Capacity + 1
+	}
+	if longest := int(slices.Max(lengths)); longest <= few {
+		return longest + 1
+	}
+	return 0
 }
 
 func (s bulk) Assign(bin, lengths []int32, limits Limits) int {
-	if !s.pays(lengths, limits) {
+	size := tableSize(lengths, limits)
+	if size == 0 {
 		n := assignDecreasing(s.oneByOne, bin, lengths, limits)
 		if s.mixed {
 			decorrelate(bin, n, lengths, s.seed)
@@ -117,48 +125,42 @@ func (s bulk) Assign(bin, lengths []int32, limits Limits) int {
 	}
 	m := memories.Get().(*memory)
 	defer memories.Put(m)
-	out := s.prepare(m, lengths, limits)
+	out := s.prepare(m, lengths, limits, size)
 	each(m.chunks, func(c *chunk) { c.assign(bin[c.start:c.end], lengths[c.start:c.end]) })
 	return out.bins
 }
 
 // group implements grouper.
 func (s bulk) group(lengths []int32, limits Limits) *Plan {
-	if !s.pays(lengths, limits) {
+	size := tableSize(lengths, limits)
+	if size == 0 {
 		return nil
 	}
 	s.workers = 1 // the samples of a bin come from everywhere
 	m := memories.Get().(*memory)
 	defer memories.Put(m)
-	out := s.prepare(m, lengths, limits)
+	out := s.prepare(m, lengths, limits, size)
 	ends := make([]int32, out.bins)
 	for _, g := range out.groups {
 		for b := g.first; b < g.first+g.bins; b++ {
-			ends[out.number(b)] = g.samples
+			if s.mixed {
+				ends[out.number[b]] = g.samples
+			} else {
+				ends[b] = g.samples
+			}
 		}
 	}
-	end := int32(0)
+	start := int32(0)
 	for b, n := range ends {
-		end += n
-		ends[b] = end
+		ends[b], start = start, start+n
 	}
 	samples := make([]int32, len(lengths))
-	offset := make([]int32, out.bins)
-	for b := range offset {
-		if n := out.number(int32(b)); n > 0 {
-			offset[b] = ends[n-1]
-		}
-	}
-	m.chunks[0].group(samples, offset, lengths)
+	m.chunks[0].group(samples, ends, lengths)
 	return &Plan{samples, ends}
 }
 
 // prepare decides and makes m.chunks give out the bins, one for each worker.
-func (s bulk) prepare(m *memory, lengths []int32, limits Limits) *layout {
-	size := limits.Capacity + 1
-	if size > len(lengths)/16 && len(lengths) > 0 {
-		size = int(slices.Max(lengths)) + 1
-	}
+func (s bulk) prepare(m *memory, lengths []int32, limits Limits, size int) *layout {
 	workers := max(1, min(s.workers, len(lengths)>>16))
 	m.chunks = sized(m.chunks, workers)
 	for k := range m.chunks {
@@ -166,9 +168,8 @@ func (s bulk) prepare(m *memory, lengths []int32, limits Limits) *layout {
 	}
 	each(m.chunks, func(c *chunk) {
 		c.counts = cleared(c.counts, size)
-		for _, l := range lengths[c.start:c.end] {
-			c.counts[l]++
-		}
+		c.second = cleared(c.second, size)
+		tally(c.counts, c.second, lengths[c.start:c.end])
 	})
 	// From here on, the counts of a chunk are those of all chunks before it.
 	m.total = cleared(m.total, size)
@@ -185,10 +186,34 @@ func (s bulk) prepare(m *memory, lengths []int32, limits Limits) *layout {
 	}
 	out := s.strategy.layOut(m, m.present, limits)
 	if s.mixed {
-		out.mix(s.seed)
+		out.mix(len(lengths), s.seed)
 	}
 	each(m.chunks, func(c *chunk) { c.begin(out, m.present) })
 	return out
+}
+
+// tally counts lengths. The second table, all zeros at first, is for every other sample: equal lengths often follow each other, and an
+// increment has to wait for one in the same place. It saves a sixth of the time.
+func tally(counts, second, lengths []int32) {
+	second = second[:len(counts)]
+	for len(lengths) >= 8 {
+		l := (*[8]int32)(lengths)
+		counts[l[0]]++
+		second[l[1]]++
+		counts[l[2]]++
+		second[l[3]]++
+		counts[l[4]]++
+		second[l[5]]++
+		counts[l[6]]++
+		second[l[7]]++
+		lengths = lengths[8:]
+	}
+	for _, l := range lengths {
+		counts[l]++
+	}
+	for l, n := range second {
+		counts[l] += n
+	}
 }
 
 // each calls f for each chunk, at the same time if there is more than one.

@@ -5,6 +5,7 @@ type chunk struct {
 	*layout
 	start, end int      // of the samples
 	counts     []int32  // by length: the samples in earlier chunks
+	second     []int32  // see tally
 	next       []cursor // by length
 	rest       []rest   // by length
 }
@@ -75,22 +76,33 @@ func (c *chunk) turn(length int32) int64 {
 	return at
 }
 
+// block is the number of samples in the cache at a time.
+const block = 2048
+
 // assign sets the bin of each sample of the chunk.
 func (c *chunk) assign(bin, lengths []int32) {
-	const block = 2048 // small enough to be in the cache when it gets its final numbers
 	for len(lengths) > 0 {
 		n := min(block, len(lengths))
 		c.deal(bin[:n], lengths[:n])
-		if c.names != nil {
-			for i, b := range bin[:n] {
-				bin[i] = c.names[b]
-			}
-		}
 		bin, lengths = bin[n:], lengths[n:]
 	}
 }
 
-// deal is assign but for the final numbers.
+// group scatters all samples into bins that start at the given offsets, and turns the offsets into those of the ends.
+func (c *chunk) group(samples, offset, lengths []int32) {
+	var buffer [block]int32
+	for start := 0; start < len(lengths); start += block {
+		bin := buffer[:min(block, len(lengths)-start)]
+		c.deal(bin, lengths[start:start+len(bin)])
+		for i, b := range bin {
+			to := &offset[b]
+			samples[*to] = int32(start + i)
+			*to++
+		}
+	}
+}
+
+// deal sets the bin of each sample of a block.
 func (c *chunk) deal(bin, lengths []int32) {
 	next := c.next
 	bin = bin[:len(lengths)]
@@ -104,21 +116,9 @@ func (c *chunk) deal(bin, lengths []int32) {
 		}
 		bin[i] = int32(at)
 	}
-}
-
-// group scatters all samples into bins that start at the given offsets.
-func (c *chunk) group(samples, offset, lengths []int32) {
-	next := c.next
-	for i, length := range lengths {
-		from := &next[length]
-		at := from.at
-		if at >= 0 {
-			at = c.turn(length)
-		} else {
-			from.at = at + from.step
+	if c.bin != nil {
+		for i, place := range bin {
+			bin[i] = c.bin[place]
 		}
-		to := &offset[int32(at)]
-		samples[*to] = int32(i)
-		*to++
 	}
 }

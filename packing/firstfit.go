@@ -1,6 +1,9 @@
 package packing
 
-import "iter"
+import (
+	"iter"
+	"math"
+)
 
 // FirstFit puts each sample, in the order in which they come, into the first open bin that has room, in the order in which they were
 // opened. It needs at most 1.7 times the fewest bins (Dósa, Sgall 2013). O(log bins) time a sample.
@@ -68,10 +71,10 @@ func (p *firstFit) place(length int32) (slot, evicted int32, opened, closed bool
 
 // evict closes the fullest bin, the first of them among equals.
 func (p *firstFit) evict() int32 {
-	best := -1
-	for i := range p.slot {
-		if r := p.room.at(i); r > 0 && (best < 0 || r < p.room.at(best)) {
-			best = i
+	best, least := 0, uint32(math.MaxUint32)
+	for i, room := range p.room.all()[:len(p.slot)] {
+		if r := uint32(room) - 1; r < least { // closed bins are the largest
+			best, least = i, r
 		}
 	}
 	p.room.set(best, 0)

@@ -18,6 +18,9 @@ func newMaxTree(n int) maxTree {
 // len returns the number of positions.
 func (t maxTree) len() int { return len(t.node) / 2 }
 
+// all returns the numbers by position.
+func (t maxTree) all() []int32 { return t.node[len(t.node)/2:] }
+
 // at returns the number at position i.
 func (t maxTree) at(i int) int32 { return t.node[len(t.node)/2+i] }
 

@@ -51,16 +51,8 @@ func (e *LengthError) Error() string {
 // Pack packs samples of the given lengths with s. The error is a [*LengthError] if a length is not in [1, limits.Capacity]; limits out
 // of range and a strategy that breaks its contract are errors too. The plan does not refer to lengths.
 func Pack(s Strategy, lengths []int32, limits Limits) (*Plan, error) {
-	if err := limits.check(); err != nil {
+	if err := check(lengths, limits); err != nil {
 		return nil, err
-	}
-	if int64(len(lengths)) > math.MaxInt32 {
-		return nil, fmt.Errorf("%d samples: want at most %d", len(lengths), math.MaxInt32)
-	}
-	for i, l := range lengths {
-		if l < 1 || int(l) > limits.Capacity {
-			return nil, &LengthError{Index: i, Length: l, Capacity: limits.Capacity}
-		}
 	}
 	if g, ok := s.(grouper); ok {
 		if p := g.group(lengths, limits); p != nil {
@@ -70,6 +62,22 @@ func Pack(s Strategy, lengths []int32, limits Limits) (*Plan, error) {
 	bin := make([]int32, len(lengths))
 	n := s.Assign(bin, lengths, limits)
 	return group(bin, n, lengths, limits)
+}
+
+// check returns an error if lengths or limits are out of range.
+func check(lengths []int32, limits Limits) error {
+	if err := limits.check(); err != nil {
+		return err
+	}
+	if int64(len(lengths)) > math.MaxInt32 {
+		return fmt.Errorf("%d samples: want at most %d", len(lengths), math.MaxInt32)
+	}
+	for i, l := range lengths {
+		if l < 1 || int(l) > limits.Capacity {
+			return &LengthError{Index: i, Length: l, Capacity: limits.Capacity}
+		}
+	}
+	return nil
 }
 
 // A grouper is a strategy of this package that can group samples by bin without knowing the bin of each, and keeps its contract.
@@ -100,6 +108,8 @@ var named = []struct {
 	{"first-fit", FirstFit{}},
 	{"next-fit", NextFit{}},
 	{"rolling", Rolling{}},
+	{"oldest-first", OldestFirst{}},
+	{"optimal", Optimal{}},
 }
 
 // Lookup returns the strategy of that name, with default options.
