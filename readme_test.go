@@ -46,7 +46,7 @@ func TestReadme(t *testing.T) {
 		}
 		ran++
 	}
-	require.Equal(t, 3, ran, "blocks that were run")
+	require.Equal(t, 4, ran, "blocks that were run")
 	for _, file := range []string{"data/shard-00000.parquet", "README.md", "brimful.json"} {
 		require.FileExists(t, filepath.Join(dir, "packed", file))
 	}
@@ -59,7 +59,7 @@ func firstLine(b []byte) string {
 
 // copyTree copies what the Go part of the repository needs.
 func copyTree(t *testing.T, to string) {
-	for _, part := range []string{"go.mod", "go.sum", "cmd", "packing", "position", "tokenstream", "bench", "examples"} {
+	for _, part := range []string{"go.mod", "go.sum", "cmd", "packing", "position", "tokenstream", "verify", "bench", "examples"} {
 		require.NoError(t, filepath.WalkDir(part, func(p string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err

@@ -57,7 +57,7 @@ neighbours, and writes them as Parquet, Arrow or Hugging Face folders that a tra
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(packCommand())
+	root.AddCommand(packCommand(), verifyCommand())
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -67,6 +67,8 @@ neighbours, and writes them as Parquet, Arrow or Hugging Face folders that a tra
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.Is(err, errWrong):
+		return exitWrong
 	case errors.As(err, &wrong), cmd == root:
 		fmt.Fprintf(stderr, "brimful: %v\nbrimful: see '%s --help'\n", err, cmd.CommandPath())
 		return exitUsage

@@ -37,7 +37,6 @@ type packJob struct {
 
 	strategy string
 	window   amount
-	spool    string
 	shuffle  bool
 	seed     uint64
 	pad      bool

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/brimful/brimful/tokenstream/dataset"
+	"github.com/brimful/brimful/tokenstream/jsonl"
+	"github.com/brimful/brimful/tokenstream/source"
+	"github.com/brimful/brimful/verify"
+)
+
+// errWrong says that the data is wrong, which has been printed.
+var errWrong = errors.New("the data is wrong")
+
+func verifyCommand() *cobra.Command {
+	var inputs []string
+	var asJSON bool
+	var faults int
+	cmd := &cobra.Command{
+		Use:   "verify DIR [--source INPUT]...",
+		Short: "check a data set against the laws of packed rows and against its source",
+		Long: `Verify reads a data set with a reader of its own and checks every row: lengths, positions, offsets, labels,
+padding, checksums, and the counts and the ledger of the manifest. With --source it also checks that every
+sample is there exactly once and whole, with the right labels, or left out by a rule that the ledger names.
+
+It exits with 3 when the data is wrong and with 1 when it could not be checked.`,
+		Example: `  brimful verify packed
+  brimful verify packed --source train.jsonl --json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("%d directories: want one", len(args))
+			}
+			o := verify.Options{Faults: faults}
+			if len(inputs) > 0 {
+				files, err := source.Open(inputs, source.Options{Stdin: cmd.InOrStdin(), JSONL: jsonl.Options{}})
+				if err != nil {
+					return err
+				}
+				o.Source = files.Samples()
+			}
+			r, err := verify.Dir(cmd.Context(), args[0], o)
+			if err != nil {
+				return err
+			}
+			printReport(cmd.ErrOrStderr(), args[0], r)
+			if asJSON {
+				if err := printJSON(cmd.OutOrStdout(), r); err != nil {
+					return err
+				}
+			}
+			if !r.OK() {
+				return errWrong
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&inputs, "source", nil, "`INPUT` that the data set was packed from, in the order given to pack; can be given again")
+	f.IntVar(&faults, "faults", 10, "most faults to print one by one")
+	f.BoolVar(&asJSON, "json", false, "print the report as JSON to standard output")
+	return cmd
+}
+
+// printReport says what was found and, if nothing was, why that can be trusted.
+func printReport(w io.Writer, dir string, r *verify.Report) {
+	for _, f := range r.Faults {
+		fmt.Fprintf(w, "%v\n", f)
+	}
+	if more := r.Wrong - int64(len(r.Faults)); more > 0 {
+		fmt.Fprintf(w, "and %s\n", plural(more, "more fault"))
+	}
+	for _, reason := range slices.Sorted(maps.Keys(r.Reasons)) {
+		fmt.Fprintf(w, "  %s: %s (%s)\n", reason, plural(r.Reasons[reason], "fault"), verify.Reasons[reason])
+	}
+	verdict := "ok"
+	if !r.OK() {
+		verdict = plural(r.Wrong, "fault")
+	}
+	fmt.Fprintf(w, "%s: %s: %s, %s of %s, %s tokens (%s supervised) checked one by one\n", dir, verdict, plural(int64(r.Shards), "shard"),
+		plural(r.Rows, "row"), plural(r.Samples, "sample"), dataset.Commas(r.Tokens), dataset.Commas(r.Supervised))
+	switch {
+	case !r.Manifest:
+		fmt.Fprintf(w, "there is no manifest: capacity, checksums and the ledger could not be checked\n")
+	case r.Source && r.OK():
+		fmt.Fprintf(w, "every sample of the source is there exactly once and whole, or in the ledger with the rule that left it out or cut it\n")
+	case !r.Source:
+		fmt.Fprintf(w, "the samples were not compared with their source: --source does that\n")
+	}
+}

@@ -1,0 +1,141 @@
+// Package verify checks a data set against the laws of packed rows, and against the samples that it was made of.
+//
+// It is a reader of its own: it shares no code with what writes rows, beyond the libraries for the file formats and the sources of
+// samples. It goes through the rows one by one; what it keeps is some 50 bytes a sample.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/brimful/brimful/tokenstream"
+)
+
+// Options say what to check. The zero value checks what the data set alone can show.
+type Options struct {
+	Source tokenstream.Source // the samples that the data set was made of, to be found in it one by one; nil is none
+	Faults int                // most faults to report one by one; 0 is 10
+}
+
+// A Fault is something that is wrong with a data set.
+type Fault struct {
+	Reason string `json:"reason"`         // the law that is broken; see [Reasons]
+	File   string `json:"file,omitempty"` // below the directory
+	Row    int64  `json:"row"`            // in the file, from 0; -1 if it is about no row
+	Index  int64  `json:"index"`          // of the value in the row, from 0; -1 if it is about no value
+	Text   string `json:"text"`           // what was found and what is right
+}
+
+func (f Fault) String() string {
+	s := f.File
+	if f.Row >= 0 {
+		s += fmt.Sprintf(": row %d", f.Row)
+	}
+	if f.Index >= 0 {
+		s += fmt.Sprintf(", at %d", f.Index)
+	}
+	if s != "" {
+		s += ": "
+	}
+	return s + f.Reason + ": " + f.Text
+}
+
+// Reasons says what each [Fault.Reason] means.
+var Reasons = map[string]string{
+	"manifest":       "the manifest can't be read, or lacks something",
+	"missing_shard":  "a shard of the manifest is not there",
+	"extra_file":     "a file among the shards is not in the manifest",
+	"checksum":       "a shard is not the file that was written",
+	"unreadable":     "a shard can't be read",
+	"columns":        "a shard has other columns or types than the manifest says",
+	"null":           "a value is null",
+	"lengths":        "columns of a row disagree on how many values there are",
+	"row_length":     "a row is not as long as the capacity, or longer",
+	"cu_seqlens":     "the offsets don't start at 0, increase and end at the row's length",
+	"seq_lengths":    "the lengths are not the differences of the offsets",
+	"position_ids":   "a position does not count from 0 in its segment",
+	"seq_idx":        "a token has another segment's number",
+	"max_seqlen":     "it is not the longest segment",
+	"pad_length":     "the pad tail is not the last segment, or there is nothing but padding",
+	"pad_id":         "the pad tail holds other ids",
+	"pad_label":      "a label on the pad tail is not -100",
+	"first_label":    "the first label of a segment is not -100: the last token of the sample before would predict it",
+	"label":          "a label is neither -100 nor the id at its place",
+	"token":          "an id is out of the vocabulary",
+	"max_samples":    "a row holds more samples than allowed",
+	"sample_index":   "a row does not name one sample for each segment",
+	"sample_twice":   "a sample is in more than one place",
+	"sample_lost":    "a sample of the source is neither in the rows nor left out by a rule",
+	"sample_changed": "a sample in the rows is not what the source holds",
+	"sample_unknown": "the rows hold a sample that the source does not have, or that a rule leaves out",
+	"counts":         "the manifest's counts are not those of the rows",
+	"ledger":         "the ledger does not balance, or is not what the source and the rules give",
+}
+
+// A Report is what was counted and found.
+type Report struct {
+	Shards     int              `json:"shards"`
+	Rows       int64            `json:"rows"`
+	Segments   int64            `json:"segments"` // pad tails left out
+	Samples    int64            `json:"samples"`  // that are in the rows, whole or in part
+	Tokens     int64            `json:"tokens"`   // pad tails left out
+	Supervised int64            `json:"supervised"`
+	Slots      int64            `json:"slots"`    // tokens, pad tails included
+	Manifest   bool             `json:"manifest"` // whether there is one
+	Source     bool             `json:"source"`   // whether the samples were compared
+	Wrong      int64            `json:"wrong"`    // faults in all
+	Reasons    map[string]int64 `json:"reasons"`  // faults by reason
+	Faults     []Fault          `json:"faults"`   // the first of them
+
+	most int
+}
+
+// OK reports whether no fault was found.
+func (r *Report) OK() bool { return r.Wrong == 0 }
+
+// add adds a fault.
+func (r *Report) add(reason, file string, row, index int64, format string, args ...any) {
+	r.Wrong++
+	r.Reasons[reason]++
+	if len(r.Faults) < r.most {
+		r.Faults = append(r.Faults, Fault{reason, file, row, index, fmt.Sprintf(format, args...)})
+	}
+}
+
+// Dir checks the data set in dir. The error says why it could not be checked, or is that of the source; what is wrong with the data is
+// in the report. Without a manifest it checks the rows for what they show by themselves.
+func Dir(ctx context.Context, dir string, o Options) (*Report, error) {
+	if o.Faults <= 0 {
+		o.Faults = 10
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s: not a directory", dir)
+	}
+	c := &checker{dir: dir, r: &Report{most: o.Faults, Faults: []Fault{}, Reasons: map[string]int64{}, Source: o.Source != nil}, found: map[int64]digest{}}
+	switch c.m, err = readManifest(filepath.Join(dir, manifestName)); {
+	case err == nil:
+		c.r.Manifest = true
+	case !errors.Is(err, fs.ErrNotExist):
+		c.r.add("manifest", manifestName, -1, -1, "%v", err)
+	}
+	if err := c.run(ctx); err != nil {
+		return nil, err
+	}
+	if o.Source != nil {
+		if c.m == nil {
+			return nil, fmt.Errorf("%s has no %s that can be read: without it the rules by which samples were left out are not known, and there is no comparing with a source", dir, manifestName)
+		}
+		if err := c.compare(ctx, o.Source); err != nil {
+			return nil, err
+		}
+	}
+	return c.r, nil
+}
