@@ -103,7 +103,7 @@ func rawFooter(pages, footer []byte) []byte {
 }
 
 func TestPages(t *testing.T) {
-	packed := []byte{3, 0b00001110} // eight levels in one group, the first of which counts for a row of four
+	packed := []byte{3, 0b10111110} // eight levels in one group, of which four count
 	uncompressed := v2(2, 1, format.Plain, runs(1, 1), runs(0, 2), plain(5, 6))
 	uncompressed.header.DataPageHeaderV2.V.IsCompressed = thrift.New(false)
 	for _, test := range []struct {
@@ -120,12 +120,14 @@ func TestPages(t *testing.T) {
 		{"a page of nothing", handmade(t, 1, 1, v1(0, format.Plain, nil, nil, nil), v1(1, format.Plain, runs(1), runs(0, 1), plain(5))), [][]int32{{5}}},
 		{"bit-packed levels", handmade(t, 1, 4, v1(4, format.Plain, packed, runs(0, 4), plain(1, 2, 3, 4))), [][]int32{{1, 2, 3, 4}}},
 		{"runs longer than the page", handmade(t, 1, 2, v1(2, format.Plain, runs(1, 1000), runs(0, 1000), plain(1, 2))), [][]int32{{1, 2}}},
+		{"no bytes for no values", codec(t, handmade(t, 1, 1, v2(1, 1, format.Plain, runs(1), runs(1), nil)), format.Zstd), [][]int32{{}}},
 		{"an index page between", handmade(t, 1, 1, handPage{header: format.PageHeader{Type: format.IndexPage}, body: []byte{1}}, v1(1, format.Plain, runs(1), runs(0, 1), plain(5))), [][]int32{{5}}},
 		{"dictionary", handmade(t, 1, 4, dictionaryPage(2, plain(5, 6)), v1(4, format.RLEDictionary, runs(1, 3), runs(0, 4), []byte{1, 3, 0b0110})), [][]int32{{5, 6, 6, 5}}},
 		{"dictionary, one run", handmade(t, 1, 4, dictionaryPage(2, plain(5, 6)), v1(4, 2, runs(1, 3), runs(0, 4), []byte{1, 8, 1})), [][]int32{{6, 6, 6, 6}}},
 		{"dictionary of one value", handmade(t, 1, 4, dictionaryPage(1, plain(5)), v1(4, format.RLEDictionary, runs(1, 3), runs(0, 4), []byte{0})), [][]int32{{5, 5, 5, 5}}},
 		{"more groups than values", handmade(t, 1, 2, dictionaryPage(2, plain(5, 6)), v1(2, format.RLEDictionary, runs(1, 1), runs(0, 2), []byte{1, 9, 0b01, 0, 0, 0})), [][]int32{{6, 5}}},
 		{"indexes of 24 bits", handmade(t, 1, 8, dictionaryPage(2, plain(5, 6)), v1(8, format.RLEDictionary, runs(1, 7), runs(0, 8), append([]byte{24, 3}, bytes.Repeat([]byte{1, 0, 0, 0, 0, 0}, 4)...))), [][]int32{{6, 5, 6, 5, 6, 5, 6, 5}}},
+		{"levels of 2 bits", optional(t, handmade(t, 3, 4, v1(4, format.Plain, runs(1, 1, 2), []byte{3, 0b10_01_10_10, 0xff}, plain(5, 6, 7)))), [][]int32{{5, 6}, {}, {7}}},
 		{"differences", handmade(t, 1, 2, v1(2, format.DeltaBinaryPacked, runs(1, 1), runs(0, 2), []byte{128, 1, 4, 2, 10, 2, 0, 0, 0, 0})), [][]int32{{5, 6}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -165,6 +167,7 @@ func TestBadPages(t *testing.T) {
 		{"fewer levels", handmade(t, 1, 2, v1(2, format.Plain, runs(1), runs(0, 2), plain(5, 6))), "the repetition levels of a page: 1 levels are missing: cut off"},
 		{"fewer definition levels", handmade(t, 1, 2, v1(2, format.Plain, runs(1, 1), runs(0, 1), plain(5, 6))), "the definition levels of a page: 1 levels are missing: cut off"},
 		{"a level of 2", handmade(t, 1, 2, v1(2, format.Plain, []byte{4, 2}, runs(0, 2), plain(5, 6))), "level 2: want at most 1"},
+		{"a level of 3 of 2 bits", optional(t, handmade(t, 1, 2, v1(2, format.Plain, runs(1, 1), []byte{3, 0b1110, 0}, plain(5, 6)))), "level 3: want at most 2"},
 		{"an empty run", handmade(t, 1, 1, v1(1, format.Plain, []byte{0, 0}, runs(0, 1), plain(5))), "an empty run"},
 		{"inside a row", handmade(t, 1, 2, v1(2, format.Plain, runs(0, 2), runs(0, 2), plain(5, 6))), "a page begins inside a row"},
 		{"an element in an empty list", handmade(t, 1, 2, v1(2, format.Plain, runs(1, 1), runs(1, 1), plain(5))), "an element in a list that is null or empty"},
@@ -226,7 +229,7 @@ func TestBadFooters(t *testing.T) {
 			}
 		}, "the schema is nested too deeply"},
 		{"neither a type nor children", func(m *format.FileMetaData) { m.Schema[1].Type.Valid = false }, `element "id" of the schema has neither a type nor children`},
-		{"two of a name", func(m *format.FileMetaData) { m.Schema[1].Name = "input_ids" }, "a: input_ids: "},
+		{"a list of nothing repeated", func(m *format.FileMetaData) { m.Schema[3].RepetitionType.V = format.Required }, "a: input_ids: no proper list: want a list of integers"},
 		{"another type", func(m *format.FileMetaData) { chunk(m).MetaData.Type = format.Int64 }, "a: input_ids: a chunk of INT64 in a column of INT32"},
 		{"in another file", func(m *format.FileMetaData) { chunk(m).FilePath = "b" }, `a: input_ids: its values are in another file, "b"`},
 		{"encrypted", func(m *format.FileMetaData) { chunk(m).EncryptedColumnMetadata = []byte{1} }, "a: input_ids: the column is encrypted"},
@@ -278,7 +281,8 @@ func TestNoFooter(t *testing.T) {
 		{"a long string", rawFooter([]byte("PAR1"), []byte{0x18, 0xff, 0xff, 0xff, 0xff, 0x07}), "a: the footer: cut off"},
 		{"a long number", rawFooter([]byte("PAR1"), append([]byte{0x15}, bytes.Repeat([]byte{0xff}, 20)...)), "a: the footer: a number of more than 64 bits"},
 		{"a map", rawFooter([]byte("PAR1"), []byte{0x1b, 0, 0}), "a: the footer: unknown type 11"},
-		{"an empty struct", rawFooter([]byte("PAR1"), []byte{0}), "a: the footer: "},
+		{"an empty struct", rawFooter([]byte("PAR1"), []byte{0}), "a: the footer: missing required field"},
+		{"a double, and no more", rawFooter([]byte("PAR1"), append([]byte{0x17}, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0)), "a: the footer: missing required field"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -291,44 +295,18 @@ func TestNoFooter(t *testing.T) {
 	}
 }
 
-// TestBombs reads small pages that claim to hold much.
-func TestBombs(t *testing.T) {
-	zeros := []byte{128, 1, 4} // differences of 0 bits
-	zeros = binary.AppendUvarint(zeros, 1<<31-1)
-	zeros = append(zeros, 10)
-	dictionary := dictionaryPage(1<<31-1, zeros)
-	dictionary.header.DictionaryPageHeader.V.Encoding = format.DeltaBinaryPacked
-	lz4 := v1(1, format.Plain, runs(1), runs(0, 1), plain(5))
-	lz4.header.UncompressedPageSize = 500 << 20
-	for _, test := range []struct {
-		name string
-		file []byte
-		want string
-	}{
-		{"levels", handmade(t, 1, 1<<40, v1(1<<31-1, format.Plain, runs(1, 1<<40), runs(0, 1<<40), plain(5))), "a page of 2147483647 values: want at most 67108864"},
-		{"levels of few values", handmade(t, 1, 100, v1(100, format.Plain, runs(1, 1<<40), runs(0, 1<<40), plain(5))), "4 bytes for 100 values of 4"},
-		{"dictionary", handmade(t, 1, 1, dictionary), "a dictionary encoded as DELTA_BINARY_PACKED"},
-		{"zstd", codec(t, lz4, format.Zstd), "a:1: input_ids: a page: "},
-		{"snappy", codec(t, lz4, format.Snappy), "a:1: input_ids: a page: "},
-		{"lz4", codec(t, lz4, format.Lz4Raw), "bytes of lz4: want 524288000 bytes of them"},
-		{"gzip", codec(t, lz4, format.Gzip), "a:1: input_ids: a page: "},
-		{"brotli", codec(t, lz4, format.Brotli), "a:1: input_ids: a page: "},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			_, err := read(test.file, parquet.ReadOptions{})
-			runtime.ReadMemStats(&after)
-			require.ErrorContains(t, err, test.want)
-			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
-		})
-	}
+// optional returns a handmade file whose list may be null, so that its definition levels have 2 bits.
+func optional(t testing.TB, file []byte) []byte {
+	t.Helper()
+	m := footer(t, file)
+	m.Schema[1].RepetitionType.V = format.Optional
+	n := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
+	return withFooter(t, file[:len(file)-8-n], m)
 }
 
-// codec returns a file of one page that claims to be compressed.
-func codec(t testing.TB, p handPage, c format.CompressionCodec) []byte {
+// codec returns a handmade file that claims to be compressed.
+func codec(t testing.TB, file []byte, c format.CompressionCodec) []byte {
 	t.Helper()
-	file := handmade(t, 1, 1, p)
 	m := footer(t, file)
 	m.RowGroups[0].Columns[0].MetaData.Codec = c
 	n := int(binary.LittleEndian.Uint32(file[len(file)-8:]))

@@ -195,7 +195,7 @@ func TestDamage(t *testing.T) {
 	require.Greater(t, refused, times/2)
 }
 
-// TestChecksums flips a bit of every byte of the pages of files with checksums, one at a time: no sample that differs gets through.
+// TestChecksums flips a bit of every second byte of the pages of files with checksums, one at a time: no sample that differs gets through.
 func TestChecksums(t *testing.T) {
 	layout := tokenstream.Layout{Columns: []tokenstream.Column{{Name: "input_ids", Kind: tokenstream.Tokens}, {Name: "labels", Kind: tokenstream.Labels}}}
 	_, files := theirs(t)
@@ -209,9 +209,9 @@ func TestChecksums(t *testing.T) {
 			require.NoError(t, err)
 			end := len(file) - 8 - int(binary.LittleEndian.Uint32(file[len(file)-8:]))
 			same := 0
-			for at := range end {
+			for at := 0; at < end; at += 2 {
 				m := bytes.Clone(file)
-				m[at] ^= 1 << (at % 8)
+				m[at] ^= 1 << (at / 2 % 8)
 				got, err := read(m, parquet.ReadOptions{})
 				require.LessOrEqual(t, len(got), len(want))
 				for i, s := range got {
@@ -222,7 +222,7 @@ func TestChecksums(t *testing.T) {
 					same++
 				}
 			}
-			t.Logf("%d of %d flips did no harm", same, end)
+			t.Logf("%d of %d flips did no harm", same, end/2)
 		})
 	}
 }

@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"testing"
 
@@ -33,6 +34,7 @@ func read(file []byte, o parquet.ReadOptions) (samples []tokenstream.Sample, err
 			return samples, err
 		}
 		samples = append(samples, s.Clone())
+		_, _ = append(s.Tokens, -7), append(s.Labels, -7)
 		for i := range s.Tokens {
 			s.Tokens[i] = -7
 		}
@@ -300,6 +302,32 @@ func TestReadOptions(t *testing.T) {
 
 	_, err = read(file, parquet.ReadOptions{MaxPageBytes: 3})
 	require.ErrorContains(t, err, "after decompression: want at most 3")
+}
+
+// TestNullsAfterLists has rows without a list that the row before has.
+func TestNullsAfterLists(t *testing.T) {
+	got, err := read(encode(t, []masked{
+		{IDs: []int32{1, 2}, Loss: []int8{0, 1}},
+		{IDs: []int32{3, 4}, Completion: []bool{true, true}},
+		{IDs: []int32{5, 6, 7}},
+	}), parquet.ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []int32{-100, 2}, got[0].Labels)
+	require.Equal(t, []int32{3, 4}, got[1].Labels)
+	require.Nil(t, got[2].Labels)
+}
+
+func TestTwoColumnsOfAName(t *testing.T) {
+	file := encode(t, []labelled{{[]int32{1}, []int32{1}}})
+	m := footer(t, file)
+	for i := range m.Schema {
+		if m.Schema[i].Name == "labels" {
+			m.Schema[i].Name = "input_ids"
+		}
+	}
+	n := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
+	_, err := read(withFooter(t, file[:len(file)-8-n], m), parquet.ReadOptions{})
+	require.EqualError(t, err, "a: input_ids: two columns have this name")
 }
 
 func TestNoRows(t *testing.T) {

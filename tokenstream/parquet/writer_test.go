@@ -117,9 +117,9 @@ func TestRoundTrip(t *testing.T) {
 		"one of one token":  {{Tokens: []int32{7}, Labels: []int32{-100}, Segments: []tokenstream.Segment{{Sample: 3, Length: 1}}}},
 		"nothing but pad":   {filler, filler},
 		"pad in between":    {filler, rows(2, 1, 20)[0], filler, filler, rows(3, 1, 20)[0]},
-		"many short rows":   rows(4, 3000, 3),
-		"several pages":     rows(5, 80, 9000),
-		"longer than pages": rows(6, 2, 500_000),
+		"many short rows":   rows(4, 1500, 3),
+		"several pages":     rows(5, 70, 9000),
+		"longer than pages": rows(6, 2, 400_000),
 	}
 	layouts := []tokenstream.Layout{tokenstream.HF, everything}
 	for name, batches := range batches {
@@ -137,7 +137,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	batches := rows(8, 12, 100)
+	batches := rows(8, 8, 60)
 	for _, compression := range []string{"", "zstd", "zstd-3", "none"} {
 		for _, plain := range []bool{false, true} {
 			for _, groupRows := range []int{0, 1, 7, 1000} {
