@@ -2,17 +2,15 @@ package packing
 
 import "iter"
 
-// defaultOpen is the number of open bins of a stream where the option is 0.
-const defaultOpen = 64
-
 // BestFit puts each sample, in the order in which they come, into the open bin that it fills most; among equals into the one filled
-// last. It needs at most 1.7 times the fewest bins (Dósa, Sgall 2014). O(log64 capacity) time a sample.
+// last. With no bound on open bins it needs at most 1.7 times the fewest bins (Dósa, Sgall 2014). O(log64 capacity) time a sample.
 type BestFit struct {
 	// Open is the most bins that are open at a time; when another is needed, the fullest is closed. 0 is no bound for Assign and 64
 	// for Stream.
 	Open int
 }
 
+// Assign implements [Strategy].
 func (s BestFit) Assign(bin, lengths []int32, limits Limits) int {
 	return assign(s.placer(limits, s.Open, len(lengths)), bin, lengths)
 }

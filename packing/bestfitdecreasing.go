@@ -10,6 +10,7 @@ type BestFitDecreasing struct {
 	Workers int // goroutines that give the bins out; 0 is 1
 }
 
+// Assign implements [Strategy].
 func (s BestFitDecreasing) Assign(bin, lengths []int32, limits Limits) int {
 	return s.bulk().Assign(bin, lengths, limits)
 }

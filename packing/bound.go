@@ -3,7 +3,7 @@ package packing
 // LowerBound returns a number of bins that no packing of lengths can go below: the largest of the tokens over the capacity, the samples
 // over the most samples a bin, both rounded up, and the bound L2 of Martello and Toth ("Lower bounds and reduction procedures for the
 // bin packing problem", 1990), which knows that two samples of more than half a capacity are never together. Lengths are in
-// [1, limits.Capacity]. It takes O(n) time and memory, or O(n log n) time if lengths are few and long.
+// [1, limits.Capacity]. It takes O(n) time and memory, whatever the lengths are.
 func LowerBound(lengths []int32, limits Limits) int {
 	return int(lowerBound(countLengths(lengths), limits))
 }

@@ -1,11 +1,12 @@
 package packing
 
 // Decorrelate returns a strategy that makes the same bins as s as far as lengths go, but gives them samples of those lengths at random,
-// and puts the bins into random order. The decreasing strategies otherwise put samples of equal length that follow each other in the
-// input into bins that follow each other, and the longest samples into the first bins. Equal seeds give equal results.
+// all ways equally likely, and puts the bins into random order. The decreasing strategies otherwise put samples of equal length that
+// follow each other in the input into bins that follow each other, and the longest samples into the first bins. Equal seeds give equal
+// results.
 //
-// For the decreasing strategies that costs a few nanoseconds a sample, for all others another pass over the samples sorted by length. A
-// strategy that keeps samples in order no longer does.
+// For the decreasing strategies that costs a few nanoseconds and 4 bytes a sample, for all others another pass over the samples sorted
+// by length. The result is no [Streamer]: a stream is decorrelated window by window, see [Windows].
 func Decorrelate(s Strategy, seed uint64) Strategy {
 	if b, ok := s.(interface{ bulk() bulk }); ok {
 		d := b.bulk()

@@ -6,13 +6,14 @@ import (
 )
 
 // FirstFit puts each sample, in the order in which they come, into the first open bin that has room, in the order in which they were
-// opened. It needs at most 1.7 times the fewest bins (Dósa, Sgall 2013). O(log bins) time a sample.
+// opened. With no bound on open bins it needs at most 1.7 times the fewest bins (Dósa, Sgall 2013). O(log bins) time a sample.
 type FirstFit struct {
 	// Open is the most bins that are open at a time; when another is needed, the fullest is closed. 0 is no bound for Assign and 64
 	// for Stream.
 	Open int
 }
 
+// Assign implements [Strategy].
 func (s FirstFit) Assign(bin, lengths []int32, limits Limits) int {
 	return assign(s.placer(limits, s.Open), bin, lengths)
 }

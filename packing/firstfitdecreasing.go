@@ -8,6 +8,7 @@ type FirstFitDecreasing struct {
 	Workers int // goroutines that give the bins out; 0 is 1
 }
 
+// Assign implements [Strategy].
 func (s FirstFitDecreasing) Assign(bin, lengths []int32, limits Limits) int {
 	return s.bulk().Assign(bin, lengths, limits)
 }

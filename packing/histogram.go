@@ -35,18 +35,19 @@ func countLengths(lengths []int32) []lengthCount {
 	if len(lengths) == 0 {
 		return nil
 	}
-	if longest := slices.Max(lengths); int(longest) <= 8*len(lengths) {
-		h := make(Histogram, longest+1)
-		for _, l := range lengths {
-			h[l]++
-		}
-		return h.sparse()
-	}
-	sorted := slices.Clone(lengths)
-	slices.Sort(sorted)
 	var s []lengthCount
-	for _, l := range sorted {
-		if len(s) == 0 || s[len(s)-1].length != l {
+	if longest := slices.Max(lengths); int(longest) <= 2*len(lengths) {
+		counts := make([]int32, longest+1)
+		tally(counts, make([]int32, longest+1), lengths)
+		for l, n := range counts {
+			if n > 0 {
+				s = append(s, lengthCount{int32(l), int64(n)})
+			}
+		}
+		return s
+	}
+	for _, i := range slices.Backward(byLength(lengths)) {
+		if l := lengths[i]; len(s) == 0 || s[len(s)-1].length != l {
 			s = append(s, lengthCount{length: l})
 		}
 		s[len(s)-1].count++

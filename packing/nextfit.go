@@ -6,6 +6,7 @@ import "iter"
 // came, all through the bins. O(n) time. It never needs twice the fewest bins.
 type NextFit struct{}
 
+// Assign implements [Strategy].
 func (NextFit) Assign(bin, lengths []int32, limits Limits) int {
 	return assign(&nextFit{limits: limits}, bin, lengths)
 }

@@ -16,6 +16,7 @@ type OldestFirst struct {
 	Pool int // samples; 0 is 64
 }
 
+// Assign implements [Strategy].
 func (s OldestFirst) Assign(bin, lengths []int32, limits Limits) int {
 	return assignStream(s, bin, lengths, limits)
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 )
 
+// defaultOpen is the most open bins of a stream where the option is 0.
+const defaultOpen = 64
+
 // A placer puts samples into open bins, one after another as they come. Bins are known by slots: small integers that are used again
 // once a bin is closed.
 type placer interface {

@@ -5,7 +5,7 @@
 // that is possible; a [Streamer] gives bins while lengths still arrive.
 //
 // Ties among bins and samples are broken by their order, randomness takes a seed, and nothing depends on the number of threads: equal
-// input gives an equal plan.
+// input gives an equal plan. Worst cases are stated for bins without a bound on the samples.
 package packing
 
 import (

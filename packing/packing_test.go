@@ -219,7 +219,7 @@ func TestExtremes(t *testing.T) {
 		{"largest length", []int32{most, most, 1}, packing.Limits{Capacity: most}, 3, 3},
 		{"largest capacity, short samples", []int32{1, 2, 3}, packing.Limits{Capacity: most}, 1, 3},
 		{"halves", []int32{most / 2, most / 2, 1}, packing.Limits{Capacity: most}, 1, 3},
-		{"samples bound beyond int32", []int32{1, 1}, packing.Limits{Capacity: 2, MaxSamples: most + 1}, 1, 2},
+		{"samples bound beyond int32", []int32{1, 1, 1}, packing.Limits{Capacity: 2, MaxSamples: most + 1}, 2, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, s := range strategies {

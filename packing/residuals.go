@@ -77,12 +77,12 @@ func (s bitset) reset(n int) bitset {
 
 // add adds i and reports whether it was there already.
 func (s bitset) add(i int) bool {
-	for k, level := range s {
+	for _, level := range s {
 		word, bit := &level[i>>6], uint64(1)<<(i&63)
 		was := *word
 		*word |= bit
 		if was != 0 {
-			return k == 0 && was&bit != 0
+			return was&bit != 0 // above level 0 the bit is new: the word below was 0
 		}
 		i >>= 6
 	}

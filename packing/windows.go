@@ -29,6 +29,7 @@ type Rolling struct {
 	Tokens   int64    // size of the pool; 0 is 256 capacities
 }
 
+// Assign implements [Strategy].
 func (s Windows) Assign(bin, lengths []int32, limits Limits) int {
 	return assignStream(s, bin, lengths, limits)
 }
@@ -38,6 +39,7 @@ func (s Windows) Stream(lengths iter.Seq[int32], limits Limits) iter.Seq[[]int64
 	return pool{strategy: s.Strategy, tokens: s.Tokens, capacities: 4096, keep: 1. / 8}.stream(lengths, limits)
 }
 
+// Assign implements [Strategy].
 func (s Rolling) Assign(bin, lengths []int32, limits Limits) int {
 	return assignStream(s, bin, lengths, limits)
 }

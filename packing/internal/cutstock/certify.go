@@ -41,14 +41,15 @@ func (q *instance) certify(m *meter, value []float64) (bins int64, top float64) 
 // Best is scratch of a bin's capacity and one.
 func (q *instance) heaviest(m *meter, weight []int64, price int64, best []int64) int64 {
 	clear(best)
+	plenty := true // of every class so far
 	for i := len(q.size) - 1; i >= 0; i-- {
 		s, w, n := q.size[i], weight[i]-price, q.need[i]
 		if w <= 0 || n == 0 {
 			continue
 		}
 		if n >= int64(q.cap/s) {
-			if w <= best[s] {
-				continue // smaller classes do as well in its place
+			if plenty && w <= best[s] {
+				continue // smaller classes do as well in its place, as often as it takes
 			}
 			m.spend(len(best) - s)
 			for r, b := range best[s:] {
@@ -56,6 +57,7 @@ func (q *instance) heaviest(m *meter, weight []int64, price int64, best []int64)
 			}
 			continue
 		}
+		plenty = false
 		for k := int64(1); n > 0; k *= 2 {
 			k = min(k, n)
 			n -= k

@@ -3,7 +3,6 @@ package cutstock_test
 import (
 	"bufio"
 	"compress/gzip"
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -17,7 +16,7 @@ import (
 )
 
 // testdata holds the classes of BPPLIB and the length histograms; its README names their sources.
-const testdata = "/work/shared/binpack"
+const testdata = "../../testdata"
 
 // problem makes a problem of counts by size: counts[s] items have size s.
 func problem(counts []int64, capacity int) cutstock.Problem {
@@ -139,21 +138,19 @@ func (d distribution) sample(n, capacity int, seed uint64) cutstock.Problem {
 	return problem(counts, capacity)
 }
 
-// gsm8k reads the lengths of the tokenized GSM8K samples.
-func gsm8k(t testing.TB, path string, capacity int) cutstock.Problem {
+// lengths reads a file of one length a line.
+func lengths(t testing.TB, name string, capacity int) cutstock.Problem {
 	t.Helper()
-	f, err := os.Open(path)
+	f, err := os.Open(filepath.Join(testdata, name))
 	require.NoError(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
 	require.NoError(t, err)
 	counts := make([]int64, capacity+1)
-	for d := json.NewDecoder(z); d.More(); {
-		var s struct {
-			IDs []int32 `json:"input_ids"`
-		}
-		require.NoError(t, d.Decode(&s))
-		counts[len(s.IDs)]++
+	for lines := bufio.NewScanner(z); lines.Scan(); {
+		n, err := strconv.Atoi(lines.Text())
+		require.NoError(t, err)
+		counts[n]++
 	}
 	return problem(counts, capacity)
 }

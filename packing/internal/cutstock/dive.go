@@ -25,9 +25,6 @@ func (r *relaxation) dive(most int64, rnd *rand.Rand) packing {
 		if d.bins+int64(math.Ceil(d.lower-1e-6)) > most {
 			return nil
 		}
-		if len(d.q.size) > 600 && debug {
-			println("    dive D", len(d.q.size), "bins", d.bins, "items", d.items, "obj", int64(1000*d.objective()), "lower", int64(1000*d.lower), "pool", d.patterns(), "lu", d.lu.size(), "work M", d.used/1e6)
-		}
 		if !d.round() {
 			return nil
 		}

@@ -16,7 +16,6 @@ type factor struct {
 	exchanges   sparse // columns in terms of the basis they entered: indices are positions
 	entered     []int32
 	pivots      []float64
-	work        []float64
 	elimination elimination
 }
 

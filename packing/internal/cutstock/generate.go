@@ -1,11 +1,8 @@
 package cutstock
 
 import (
-	"cmp"
 	"math"
-	"os"
 	"slices"
-	"strconv"
 )
 
 // A relaxation solves the linear relaxation of an instance by column generation: the master works with the patterns known, a knapsack
@@ -98,10 +95,8 @@ func (r *relaxation) renew() bool {
 
 // solve generates columns until the optimum is known well enough: to within slack, or to the same number of bins when rounded up. It
 // reports false when it had to stop earlier.
-var wantf = func() float64 { v, _ := strconv.ParseFloat(os.Getenv("WANT"), 64); return cmp.Or(v, .5) }()
-
 func (r *relaxation) solve(slack float64, rounds int) bool {
-	want := int(float64(max(30, len(r.q.size)/4)) * wantf)
+	want := max(15, len(r.q.size)/8)
 	r.lower = 0
 	for ; rounds > 0; rounds-- {
 		if !r.primal() {
@@ -118,15 +113,6 @@ func (r *relaxation) solve(slack float64, rounds int) bool {
 			for i, y := range r.dual {
 				r.price[i] = y / max(top, 1)
 			}
-		}
-		if debug && len(r.need) > 5000 && rounds%5 == 0 {
-			nl := 0
-			for _, c := range r.basis {
-				if r.costs[c] < 1 && int(c) >= len(r.need) {
-					nl++
-				}
-			}
-			println("   cg rows", len(r.need), "rounds left", rounds, "obj", int64(1000*r.objective()), "total", int64(1000*total), "lower", int64(1000*r.lower), "top", int64(1e6*top), "pool", r.patterns(), "lu", r.lu.size(), "pivots", r.npiv, "guesses", nl, "found", len(r.sack.found), "work M", r.used/1e6)
 		}
 		if len(r.sack.found) == 0 || bins-r.lower <= slack || math.Ceil(r.lower-1e-6) >= math.Ceil(bins-1e-6) || bins <= r.target {
 			if r.honest() {

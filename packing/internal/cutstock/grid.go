@@ -1,7 +1,6 @@
 package cutstock
 
 import (
-	"fmt"
 	"math"
 )
 
@@ -15,7 +14,7 @@ func (q *instance) onGrid(k int) (*instance, []int32) {
 		if q.need[i] == 0 {
 			continue
 		}
-		z := max(1, (2*s*k+q.cap)/(2*q.cap))
+		z := max(1, int((2*int64(s)*int64(k)+int64(q.cap))/(2*int64(q.cap))))
 		n := len(g.size)
 		if n == 0 || g.size[n-1] != z {
 			g.size, g.need = append(g.size, z), append(g.need, 0)
@@ -93,7 +92,6 @@ func (s *search) relax(from, to int) *relaxation {
 		if s.over() {
 			return nil
 		}
-		trace(fmt.Sprint("grid", k, " ", len(g.size)), s)
 		s.curve = g.curve(r.price)
 		s.prove(s.curve.values(s.q))
 		if g == s.q || k >= to {

@@ -43,15 +43,6 @@ func (q *instance) items() int64 {
 	return n
 }
 
-// volume returns the sum of the sizes of f.
-func (q *instance) volume(f []entry) int {
-	n := 0
-	for _, e := range f {
-		n += q.size[e.class] * int(e.copies)
-	}
-	return n
-}
-
 // fits returns the first class of size at most room, len(q.size) if there is none.
 func (q *instance) fits(room int) int {
 	i, _ := slices.BinarySearchFunc(q.size, room, func(s, r int) int { return r - s })

@@ -29,7 +29,6 @@ type master struct {
 	fresh   bool // nothing has changed since the reduced costs were computed
 	alpha   []float64
 	random  uint64
-	npiv    int
 }
 
 const (
@@ -258,7 +257,6 @@ func (l *master) swap(p int, column int32) {
 	l.basis[p] = column
 	l.home[column] = int32(p)
 	l.lu.exchange(p, l.b)
-	l.npiv++
 }
 
 // dualSimplex makes x not negative again after the needs have changed, given that no reduced cost is negative. It reports whether it

@@ -10,7 +10,7 @@ type meter struct {
 	ctx     context.Context
 	used    int64
 	limit   int64
-	polled  int64
+	polled  int64 // work when the context was last looked at
 	aborted bool
 }
 

@@ -2,33 +2,26 @@ package cutstock
 
 import (
 	"cmp"
-	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 )
 
 // neighbours improves the best packing by large neighbourhood search: it dissolves wasteful bins and random others, as many as involve
 // a few hundred classes, packs their items anew by a dive, and keeps the result if it is not worse.
 func (s *search) neighbours(r *rand.Rand) {
-	for iter := 0; !s.done(); iter++ {
+	most := min(len(s.q.size), 300, maxTable/s.q.cap)
+	least := (most + 2) / 3
+	for !s.done() {
 		s.refill(r)
-		if debug && iter%10 == 0 {
-			trace("refill", s)
-		}
 		if s.done() {
 			break
 		}
-		n := min(len(s.q.size), 300)
-		s.dissolve(r, n/3+r.IntN(n*2/3+1))
-		if debug && iter%10 == 0 {
-			trace("lns", s)
-		}
+		s.dissolve(r, least+r.IntN(most-least+1))
 	}
 }
 
-var wasteShare = func() float64 { v, _ := strconv.ParseFloat(os.Getenv("WS"), 64); return cmp.Or(v, .5) }()
+// wasteShare is the share of the classes that wasteful bins choose; random ones choose the rest.
+const wasteShare = .5
 
 // dissolve is one step of the search.
 func (s *search) dissolve(r *rand.Rand, classes int) {
@@ -42,6 +35,7 @@ func (s *search) dissolve(r *rand.Rand, classes int) {
 		order[k] = rank{k, -(waste(f.items, s.dual) + 1e-6) * r.Float64()}
 	}
 	slices.SortFunc(order, func(a, b rank) int { return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.k, b.k)) })
+	s.spend(100*len(s.best) + len(s.q.size))
 	need := make([]int64, len(s.q.size))
 	used, taken := 0, int64(0)
 	gone := make([]bool, len(s.best))
@@ -77,36 +71,15 @@ func (s *search) dissolve(r *rand.Rand, classes int) {
 			break
 		}
 	}
+	if used == 0 {
+		return
+	}
 	sub, class := s.q.part(need)
 	dual := make([]float64, len(sub.size))
 	for i, c := range class {
 		dual[i] = s.dual[c] * (1 + 1e-3)
 	}
-	w0 := s.used
-	value, ww := 0.0, 0.0
-	for i := range dual {
-		value += s.dual[class[i]] * float64(sub.need[i])
-	}
-	nw := int64(0)
-	for k, f := range s.best {
-		if gone[k] {
-			if w := waste(f.items, s.dual); w > 1e-4 {
-				ww += w * float64(f.bins)
-				nw += f.bins
-			}
-		}
-	}
 	p := dive(s.meter, sub, dual, taken, r)
-	if debug {
-		tot, tn := 0.0, int64(0)
-		for _, f := range s.best {
-			if w := waste(f.items, s.dual); w > 1e-4 {
-				tot += w * float64(f.bins)
-				tn += f.bins
-			}
-		}
-		fmt.Printf("     sub D %d items %d bins %d value %.2f -> %d  work %.3fG   waste in sub %.2f of %d bins, all %.2f of %d\n", len(sub.size), sub.items(), taken, value, p.bins(), float64(s.used-w0)/1e9, ww, nw, tot, tn)
-	}
 	if p == nil {
 		return
 	}

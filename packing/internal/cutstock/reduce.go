@@ -52,10 +52,14 @@ func (q *instance) reduce() (packing, *instance, []int32) {
 	return fixed, rest, class
 }
 
-// sums is the set of sums of sizes up to the capacity, as bits.
+// sums is the set of sums of sizes up to the capacity, as bits. Nil stands for all, which is what it is taken for where it would be
+// laborious.
 type sums []uint64
 
 func (q *instance) sums() sums {
+	if len(q.size)*q.cap > maxTable*4 {
+		return nil
+	}
 	t := make(sums, q.cap/64+1)
 	t[0] = 1
 	for i := len(q.size) - 1; i >= 0; i-- {
@@ -73,7 +77,7 @@ func (q *instance) sums() sums {
 
 // below returns the largest sum up to room.
 func (t sums) below(room int) int {
-	for t[room/64]>>(room%64)&1 == 0 {
+	for t != nil && t[room/64]>>(room%64)&1 == 0 {
 		room--
 	}
 	return room

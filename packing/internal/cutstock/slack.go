@@ -16,7 +16,7 @@ func minSlack(q *instance, nodes int, m *meter) packing {
 			s.nodes, s.best = nodes, q.cap+1
 			s.cur = append(s.cur[:0], entry{int32(class), 1})
 			s.left[class]--
-			s.complete(class, q.cap-q.size[class], q.most-1)
+			s.continueWith(class)
 			s.left[class]++
 			m.spend(32 * (nodes - s.nodes))
 			f := filling{items: append([]entry(nil), s.found...)}
@@ -87,20 +87,16 @@ func (s *slackSearch) complete(class, room, items int) {
 	if items == 0 {
 		return
 	}
-	for i := s.alive(max(class, s.q.fits(room))); i < len(s.left) && s.best > 0 && s.nodes > 0; i = s.alive(i + 1) {
-		if s.left[i] == 0 {
-			continue
-		}
-		s.nodes--
-		k := len(s.cur)
-		s.cur = add(s.cur, i, 1)
-		s.left[i]--
-		s.complete(i, room-s.q.size[i], items-1)
-		s.left[i]++
-		if len(s.cur) > k {
+	for i := s.alive(max(class, s.q.fits(room))); i < len(s.left); i = s.alive(i + 1) {
+		k, first := len(s.cur), min(s.left[i], int64(room/s.q.size[i]), int64(items))
+		for n := first; n > 0 && s.best > 0 && s.nodes > 0; n-- {
+			s.nodes--
+			s.cur = append(s.cur, entry{int32(i), int32(n)})
+			s.complete(i+1, room-int(n)*s.q.size[i], items-int(n))
 			s.cur = s.cur[:k]
-		} else {
-			s.cur[k-1].copies--
+		}
+		if s.best == 0 || s.nodes <= 0 {
+			return
 		}
 	}
 }
@@ -114,8 +110,6 @@ func (s *slackSearch) fill(room, items int) {
 	extra := s.found
 	s.found = slices.Clone(whole)
 	for _, e := range extra {
-		for range e.copies {
-			s.found = insert(s.found, int(e.class))
-		}
+		s.found = insert(s.found, int(e.class), e.copies)
 	}
 }

@@ -3,9 +3,7 @@ package cutstock
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 )
 
@@ -61,6 +59,7 @@ func (s *search) done() bool { return s.bins-s.bound.bins <= s.gap || s.over() }
 func solve(ctx context.Context, p Problem, o Options) *Solution {
 	q := newInstance(p)
 	s := &search{meter: &meter{ctx: ctx, limit: cmp.Or(o.Effort, DefaultEffort)}, q: q, gap: o.Gap, most: p.MaxItems}
+	s.aborted = ctx.Err() != nil
 	s.bound = q.quickBounds(p.MaxItems)
 	if len(q.size) > 0 {
 		s.run(rand.New(rand.NewPCG(o.Seed, 0x9e3779b97f4a7c15)))
@@ -68,8 +67,20 @@ func solve(ctx context.Context, p Problem, o Options) *Solution {
 	return s.solution(p)
 }
 
+const (
+	// maxTable bounds the bytes of a table over the capacity and some classes.
+	maxTable = 1 << 26
+	// maxCapacity is the capacity above which only the methods without such tables are tried.
+	maxCapacity = maxTable / 64
+)
+
 // run tries one method after the other, from the cheapest on, until one meets the bound.
 func (s *search) run(r *rand.Rand) {
+	s.dual = s.q.bySize()
+	if s.q.cap > maxCapacity {
+		s.start(r)
+		return
+	}
 	s.prove(s.q.bySize())
 	if s.start(r) {
 		return
@@ -84,6 +95,7 @@ func (s *search) run(r *rand.Rand) {
 	if len(fixed) > 0 {
 		t = &search{meter: s.meter, q: rest, gap: s.gap, most: s.most, bound: rest.quickBounds(s.most)}
 		t.bound.raise(s.bound.bins-fixed.bins(), s.bound.proof)
+		t.dual = rest.bySize()
 		t.prove(rest.bySize())
 	}
 	t.relaxed(r, t != s)
@@ -114,39 +126,32 @@ func (s *search) start(r *rand.Rand) bool {
 		return true
 	}
 	s.offer(minSlack(s.q, 400, s.meter))
-	trace("start", s)
 	if s.done() {
 		return true
 	}
 	s.refill(r)
-	trace("refill", s)
 	return s.done()
 }
 
 // relaxed packs with the help of the linear relaxation.
 func (s *search) relaxed(r *rand.Rand, first bool) {
 	rel := s.relax(32, coarse)
-	trace("relaxed", s)
 	if first && s.start(r) || s.done() {
 		return
 	}
 	if len(s.q.size) > 300 {
 		s.guide()
-		trace("guided", s)
 		s.within(.05, func() { s.neighbours(r) })
-		trace("tried", s)
 	}
-	if s.done() || len(s.q.size) > exactClasses {
+	if n := len(s.q.size); s.done() || n > exactClasses || n*s.q.cap > maxTable {
 		return
 	}
 	s.within(.7, func() {
 		if rel != nil && rel.q != s.q {
 			rel = s.relax(coarse, s.q.cap)
 		}
-		trace("exact", s)
 		if !s.done() && rel != nil {
-			s.offer(rel.dive(s.bins - 1, r))
-			trace("dive", s)
+			s.offer(rel.dive(s.bins-1, r))
 		}
 	})
 }
@@ -159,6 +164,7 @@ func (s *search) within(share float64, do func()) {
 	s.limit = limit
 }
 
+// exactClasses is the number of classes up to which the relaxation is solved as it is, not only on grids.
 const exactClasses = 2500
 
 // guide tries guided fits on several grids one after the other.
@@ -167,31 +173,20 @@ func (s *search) guide() {
 	var out packing
 	for i, k := range []int{256, 208, 320, 176, 288, 240} {
 		out = append(out, s.guided(left, k, 1e-5*float64(i+1))...)
-		d := 0
-		for _, n := range left.need {
-			if n > 0 {
-				d++
-			}
-		}
-		if debug {
-			println("  guided", k, out.bins(), left.items(), d, len(out))
-		}
 	}
-	out = append(out, minSlack(left, 400, s.meter)...)
+	if left.items() > 0 {
+		last := minSlack(left, 400, s.meter)
+		if last == nil {
+			return
+		}
+		out = append(out, last...)
+	}
 	s.offer(out)
-}
-
-var debug = os.Getenv("TRACE") != ""
-
-func trace(what string, s *search) {
-	if debug {
-		fmt.Printf("  %-10s bins %d bound %d gap %d lp %.4f work %.3fG\n", what, s.bins, s.bound.bins, s.bins-s.bound.bins, s.lp, float64(s.used)/1e9)
-	}
 }
 
 // solution turns the best packing into patterns of sizes, merged and in order.
 func (s *search) solution(p Problem) *Solution {
-	out := &Solution{Bins: s.bins, Bound: s.bound.bins, Proof: s.bound.proof, Work: s.used, Aborted: s.aborted}
+	out := &Solution{Bins: s.bins, Bound: s.bound.bins, Proof: s.bound.proof, Work: s.used, Aborted: s.aborted && s.bins-s.bound.bins > s.gap}
 	all := make([]Pattern, len(s.best))
 	for k, f := range s.best {
 		items := make([]Item, len(f.items))
