@@ -189,13 +189,11 @@ func readHistogram(t testing.TB, name string) packing.Histogram {
 	return h
 }
 
-// lengths returns the samples that h counts.
+// samplesOf returns the samples that h counts.
 func samplesOf(h packing.Histogram) []int32 {
 	var lengths []int32
 	for l, n := range h {
-		for range n {
-			lengths = append(lengths, int32(l))
-		}
+		lengths = append(lengths, slices.Repeat([]int32{int32(l)}, int(n))...)
 	}
 	return lengths
 }

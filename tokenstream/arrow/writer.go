@@ -1,14 +1,10 @@
-// Package arrow writes packed rows as Arrow IPC files and streams, and the companions of a Hugging Face save_to_disk folder.
-//
-// A column that is a list has the type list<item: int32>, never large_list, which datasets refuses to concatenate. Values are never
-// null; the fields are nullable all the same, as pyarrow makes them, so that schemas compare equal. No type of the Arrow library is in
-// a signature of this package.
 package arrow
 
 import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"unsafe"
@@ -25,55 +21,90 @@ import (
 type Form uint8
 
 const (
-	File   Form = iota // what pyarrow.ipc.open_file, feather and load_dataset("arrow") read
-	Stream             // what pyarrow.ipc.open_stream and load_from_disk read
+	File Form = iota
+	Stream
+)
+
+// Compression is how the values of record batches are stored.
+type Compression uint8
+
+const (
+	None Compression = iota // as they are in memory, so that readers can map them
+	LZ4
+	Zstd
 )
 
 // Options say how rows are written. The zero value is the default.
 type Options struct {
-	Form       Form
-	BatchRows  int               // most rows in a record batch; 0 is 1000, or as many as make 64 MiB of values if that is less
-	Metadata   map[string]string // goes into the schema
-	batchBytes int               // most bytes of values of one column in a record batch; 0 is 64 MiB
+	Form        Form
+	Compression Compression
+
+	// BatchRows is the most rows in a record batch; 0 is 1000 in a file and 100 in a stream, whose reader gets no row before the batch is
+	// complete. A batch also ends before it holds more than 64 MiB of values, unless a single row does.
+	BatchRows int
+
+	Metadata map[string]string // goes into the schema, sorted by key
+
+	batchBytes int // most bytes of values in a record batch; 0 is 64 MiB
 }
 
 const (
-	defaultBatchRows  = 1000
-	defaultBatchBytes = 64 << 20 // far from where the 32-bit offsets of a list end
+	fileBatchRows   = 1000
+	streamBatchRows = 100
+
+	// defaultBatchBytes is far from where the 32-bit offsets of a list end, and well below the 256 MiB for a whole record batch above
+	// which readers in Go refuse it.
+	defaultBatchBytes = 64 << 20
 )
 
-// A Writer is a [tokenstream.Sink]. After an error it stays broken.
-type Writer struct {
-	o       Options
-	out     *ipc.FileWriter // or
-	stream  *ipc.Writer
-	schema  *arrow.Schema
-	columns []column
-	rows    int
-	written int64
-	err     error
+// check returns an error if an option is out of its range, and fills in what was left to the defaults.
+func (o *Options) check() error {
+	switch {
+	case o.Form > Stream:
+		return fmt.Errorf("form %d: want File or Stream", o.Form)
+	case o.Compression > Zstd:
+		return fmt.Errorf("compression %d: want None, LZ4 or Zstd", o.Compression)
+	case o.BatchRows < 0 || o.BatchRows > math.MaxInt32:
+		return fmt.Errorf("batch rows %d: want 0..%d", o.BatchRows, math.MaxInt32)
+	}
+	if o.BatchRows == 0 {
+		o.BatchRows = fileBatchRows
+		if o.Form == Stream {
+			o.BatchRows = streamBatchRows
+		}
+	}
+	if o.batchBytes == 0 {
+		o.batchBytes = defaultBatchBytes
+	}
+	return nil
 }
 
-// column gathers the values of one column of a record batch.
-type column struct {
-	tokenstream.Column
-	ints    []int32 // what is not int64, before it is narrowed
-	longs   []int64
-	offsets []int32 // of lists: where each row ends, after a leading 0
+// A Writer is a [tokenstream.Sink]. It holds one record batch of rows. After an error it stays broken.
+type Writer struct {
+	o   Options
+	out interface { // the library's writer
+		Write(arrow.RecordBatch) error
+		Close() error
+	}
+	schema  *arrow.Schema
+	columns []column
+	rows    int   // in the columns
+	written int64 // in record batches
+	err     error
 }
 
 var _ tokenstream.Sink = (*Writer)(nil)
 
-// NewWriter returns a writer of rows in the columns of l.
+var errClosed = errors.New("arrow: the writer is closed")
+
+// NewWriter returns a writer to w of rows in the columns of l. Its bytes depend on l, o and the rows only. Nothing is complete before
+// Close, which does not close w.
 func NewWriter(w io.Writer, l tokenstream.Layout, o Options) (*Writer, error) {
-	if o.BatchRows < 0 {
-		return nil, fmt.Errorf("arrow: batch rows %d: want 0 or more", o.BatchRows)
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("arrow: %w", err)
 	}
-	if o.BatchRows == 0 {
-		o.BatchRows = defaultBatchRows
-	}
-	if o.batchBytes == 0 {
-		o.batchBytes = defaultBatchBytes
+	if len(l.Columns) == 0 {
+		return nil, errors.New("arrow: a layout without columns")
 	}
 	x := &Writer{o: o}
 	var fields []arrow.Field
@@ -86,31 +117,31 @@ func NewWriter(w io.Writer, l tokenstream.Layout, o Options) (*Writer, error) {
 			t = arrow.ListOf(t)
 		}
 		fields = append(fields, arrow.Field{Name: c.Name, Type: t, Nullable: true})
-		x.columns = append(x.columns, column{Column: c, offsets: []int32{0}})
+		x.columns = append(x.columns, column{Column: c, ends: []int32{0}})
 	}
-	var metadata *arrow.Metadata
-	if len(o.Metadata) > 0 {
-		keys := make([]string, 0, len(o.Metadata))
-		for k := range o.Metadata {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		values := make([]string, len(keys))
-		for i, k := range keys {
-			values[i] = o.Metadata[k]
-		}
-		m := arrow.NewMetadata(keys, values)
-		metadata = &m
+	keys := slices.Sorted(maps.Keys(o.Metadata))
+	values := make([]string, len(keys))
+	for i, k := range keys {
+		values[i] = o.Metadata[k]
 	}
-	x.schema = arrow.NewSchema(fields, metadata)
+	metadata := arrow.NewMetadata(keys, values)
+	x.schema = arrow.NewSchema(fields, &metadata)
+	options := []ipc.Option{ipc.WithSchema(x.schema)}
+	switch o.Compression {
+	case LZ4:
+		options = append(options, ipc.WithLZ4())
+	case Zstd:
+		options = append(options, ipc.WithZstd())
+	}
 	if o.Form == Stream {
-		x.stream = ipc.NewWriter(w, ipc.WithSchema(x.schema))
+		x.out = ipc.NewWriter(w, options...)
 		return x, nil
 	}
-	var err error
-	if x.out, err = ipc.NewFileWriter(w, ipc.WithSchema(x.schema)); err != nil {
+	out, err := ipc.NewFileWriter(w, options...)
+	if err != nil {
 		return nil, fmt.Errorf("arrow: %w", err)
 	}
+	x.out = out
 	return x, nil
 }
 
@@ -128,104 +159,164 @@ func elementType(t tokenstream.Type) (arrow.DataType, error) {
 
 // Write adds a row.
 func (w *Writer) Write(b *tokenstream.Batch) error {
-	if w.err != nil {
-		return w.err
+	if w.err == nil {
+		w.err = w.add(b)
 	}
-	if w.rows == w.o.BatchRows || w.rows > 0 && w.full(len(b.Tokens)) {
-		if w.err = w.flush(); w.err != nil {
-			return w.err
-		}
-	}
+	return w.err
+}
+
+func (w *Writer) add(b *tokenstream.Batch) error {
+	bytes := 0
 	for i := range w.columns {
-		if w.err = w.columns[i].add(b); w.err != nil {
-			w.err = fmt.Errorf("arrow: row %d: column %s: %w", w.written+int64(w.rows), w.columns[i].Name, w.err)
-			return w.err
+		c := &w.columns[i]
+		if err := c.add(b); err != nil {
+			return fmt.Errorf("arrow: row %d: column %s: %w", w.written+int64(w.rows), c.Name, err)
 		}
+		bytes += c.bytes()
 	}
 	w.rows++
+	if w.rows > 1 && bytes > w.o.batchBytes {
+		if err := w.flush(w.rows - 1); err != nil {
+			return err
+		}
+	}
+	if w.rows == w.o.BatchRows {
+		return w.flush(w.rows)
+	}
 	return nil
 }
 
-// full reports whether n more values might be too many for a column.
-func (w *Writer) full(n int) bool {
+// flush writes the first rows that are in the columns as a record batch and keeps the others.
+func (w *Writer) flush(rows int) error {
+	arrays := make([]arrow.Array, len(w.columns))
 	for i := range w.columns {
-		c := &w.columns[i]
-		if 4*(len(c.ints)+n+1)+8*len(c.longs) > w.o.batchBytes {
-			return true
+		arrays[i] = array.MakeFromData(w.columns[i].data(w.schema.Field(i).Type, rows))
+	}
+	if err := w.out.Write(array.NewRecordBatch(w.schema, arrays, int64(rows))); err != nil {
+		return fmt.Errorf("arrow: writing rows %d to %d: %w", w.written, w.written+int64(rows)-1, err)
+	}
+	for i := range w.columns {
+		w.columns[i].cut(rows)
+	}
+	w.written += int64(rows)
+	w.rows -= rows
+	return nil
+}
+
+// Close writes what is left and, of a file, the footer. Data of no rows are whole and have the schema.
+func (w *Writer) Close() error {
+	if w.err != nil {
+		return w.err
+	}
+	if w.rows > 0 {
+		w.err = w.flush(w.rows)
+	}
+	if w.err == nil {
+		if w.err = w.out.Close(); w.err != nil {
+			w.err = fmt.Errorf("arrow: closing: %w", w.err)
 		}
 	}
-	return false
+	if w.err != nil {
+		return w.err
+	}
+	w.err = errClosed
+	return nil
+}
+
+// A column gathers the values of one column of a record batch, in the slice of its type.
+type column struct {
+	tokenstream.Column
+	i32  []int32
+	i64  []int64
+	i8   []int8
+	ends []int32 // where each row ends in the values, after a leading 0
 }
 
 // add appends the values of a row.
 func (c *column) add(b *tokenstream.Batch) error {
-	if c.Type == tokenstream.Int64 {
-		c.longs = c.Kind.AppendInt64(c.longs, b)
-	} else {
-		c.ints = c.Kind.AppendInt32(c.ints, b)
+	n, most := 0, len(b.Tokens)+1
+	switch c.Type {
+	case tokenstream.Int32:
+		c.i32 = c.Kind.AppendInt32(doubled(c.i32, most), b)
+		n = len(c.i32)
+	case tokenstream.Int64:
+		c.i64 = c.Kind.AppendInt64(doubled(c.i64, most), b)
+		n = len(c.i64)
+	case tokenstream.Int8:
+		c.i32 = c.Kind.AppendInt32(c.i32[:0], b)
+		c.i8 = doubled(c.i8, most)
+		for _, v := range c.i32 {
+			if v < math.MinInt8 || v > math.MaxInt8 {
+				return fmt.Errorf("value %d: want %d..%d for int8", v, math.MinInt8, math.MaxInt8)
+			}
+			c.i8 = append(c.i8, int8(v))
+		}
+		n = len(c.i8)
 	}
-	n := len(c.ints) + len(c.longs)
 	if n > math.MaxInt32 {
 		return fmt.Errorf("%d values in a record batch: want at most %d", n, math.MaxInt32)
 	}
-	c.offsets = append(c.offsets, int32(n))
+	c.ends = append(c.ends, int32(n))
 	return nil
 }
 
-// flush writes the rows gathered so far as a record batch.
-func (w *Writer) flush() error {
-	arrays := make([]arrow.Array, len(w.columns))
-	for i := range w.columns {
-		data, err := w.columns[i].data(w.schema.Field(i).Type, w.rows)
-		if err != nil {
-			return fmt.Errorf("arrow: column %s: %w", w.columns[i].Name, err)
-		}
-		arrays[i] = array.MakeFromData(data)
+// doubled returns s with room for n more, or twice as much room: append would grow a large slice by a quarter at a time, which costs
+// five copies of all values instead of one.
+func doubled[T any](s []T, n int) []T {
+	if cap(s)-len(s) < n {
+		s = slices.Grow(s, max(n, len(s)))
 	}
-	record := array.NewRecordBatch(w.schema, arrays, int64(w.rows))
-	var err error
-	if w.stream != nil {
-		err = w.stream.Write(record)
-	} else {
-		err = w.out.Write(record)
-	}
-	if err != nil {
-		return fmt.Errorf("arrow: writing rows %d to %d: %w", w.written, w.written+int64(w.rows)-1, err)
-	}
-	for i := range w.columns {
-		c := &w.columns[i]
-		c.ints, c.longs, c.offsets = c.ints[:0], c.longs[:0], c.offsets[:1]
-	}
-	w.written += int64(w.rows)
-	w.rows = 0
-	return nil
+	return s
 }
 
-// data returns the column's values as the library's data, without a copy where the type allows it.
-func (c *column) data(t arrow.DataType, rows int) (arrow.ArrayData, error) {
-	n := len(c.ints) + len(c.longs)
-	var values *memory.Buffer
+// bytes returns the size of the values.
+func (c *column) bytes() int {
+	n := int(c.ends[len(c.ends)-1])
 	switch c.Type {
 	case tokenstream.Int64:
-		values = memory.NewBufferBytes(bytesOf(c.longs))
-	case tokenstream.Int32:
-		values = memory.NewBufferBytes(bytesOf(c.ints))
+		return 8 * n
 	case tokenstream.Int8:
-		narrow := make([]int8, n)
-		for i, v := range c.ints {
-			if v < math.MinInt8 || v > math.MaxInt8 {
-				return nil, fmt.Errorf("value %d: want %d..%d for int8", v, math.MinInt8, math.MaxInt8)
-			}
-			narrow[i] = int8(v)
-		}
-		values = memory.NewBufferBytes(bytesOf(narrow))
+		return n
+	}
+	return 4 * n
+}
+
+// data returns the values of the first rows as the library's data of type t, without a copy.
+func (c *column) data(t arrow.DataType, rows int) arrow.ArrayData {
+	n := int(c.ends[rows])
+	var values *memory.Buffer
+	switch c.Type {
+	case tokenstream.Int32:
+		values = memory.NewBufferBytes(bytesOf(c.i32[:n]))
+	case tokenstream.Int64:
+		values = memory.NewBufferBytes(bytesOf(c.i64[:n]))
+	case tokenstream.Int8:
+		values = memory.NewBufferBytes(bytesOf(c.i8[:n]))
 	}
 	list, ok := t.(*arrow.ListType)
 	if !ok {
-		return array.NewData(t, rows, []*memory.Buffer{nil, values}, nil, 0, 0), nil
+		return array.NewData(t, rows, []*memory.Buffer{nil, values}, nil, 0, 0)
 	}
 	child := array.NewData(list.Elem(), n, []*memory.Buffer{nil, values}, nil, 0, 0)
-	return array.NewData(t, rows, []*memory.Buffer{nil, memory.NewBufferBytes(bytesOf(c.offsets))}, []arrow.ArrayData{child}, 0, 0), nil
+	ends := memory.NewBufferBytes(bytesOf(c.ends[:rows+1]))
+	return array.NewData(t, rows, []*memory.Buffer{nil, ends}, []arrow.ArrayData{child}, 0, 0)
+}
+
+// cut removes the first rows.
+func (c *column) cut(rows int) {
+	n := c.ends[rows]
+	switch c.Type {
+	case tokenstream.Int32:
+		c.i32 = append(c.i32[:0], c.i32[n:]...)
+	case tokenstream.Int64:
+		c.i64 = append(c.i64[:0], c.i64[n:]...)
+	case tokenstream.Int8:
+		c.i8 = append(c.i8[:0], c.i8[n:]...)
+	}
+	c.ends = append(c.ends[:0], c.ends[rows:]...)
+	for i := range c.ends {
+		c.ends[i] -= n
+	}
 }
 
 // bytesOf returns the memory of s. Arrow data is little endian, as every machine is that Arrow's Go library supports without a swap.
@@ -234,29 +325,4 @@ func bytesOf[T int8 | int32 | int64](s []T) []byte {
 		return nil
 	}
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
-}
-
-// Close writes what is left and, of a file, the footer. It does not close the underlying writer.
-func (w *Writer) Close() error {
-	if w.err != nil {
-		return w.err
-	}
-	if w.rows > 0 {
-		w.err = w.flush()
-	}
-	if w.err == nil {
-		if w.stream != nil {
-			w.err = w.stream.Close()
-		} else {
-			w.err = w.out.Close()
-		}
-		if w.err != nil {
-			w.err = fmt.Errorf("arrow: closing: %w", w.err)
-		}
-	}
-	if w.err != nil {
-		return w.err
-	}
-	w.err = errors.New("arrow: the writer is closed")
-	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
+	"slices"
 	"testing"
 
 	lib "github.com/apache/arrow-go/v18/arrow"
@@ -166,18 +168,76 @@ func TestSchema(t *testing.T) {
 	require.Equal(t, "int32", longest[0].Type.String())
 }
 
-// A record batch ends before its values are too many for 32-bit offsets, here at 1,000.
-func TestBatchLimit(t *testing.T) {
+// rowsOf returns rows of zeros of the given lengths, each one sample.
+func rowsOf(lengths ...int) []*tokenstream.Batch {
 	var rows []*tokenstream.Batch
-	for range 3 {
-		row := &tokenstream.Batch{Tokens: make([]int32, 400), Labels: make([]int32, 400), Segments: []tokenstream.Segment{{Length: 400}}}
-		rows = append(rows, row)
+	for _, n := range lengths {
+		rows = append(rows, &tokenstream.Batch{Tokens: make([]int32, n), Labels: make([]int32, n), Segments: []tokenstream.Segment{{Length: int32(n)}}})
 	}
-	b := write(t, tokenstream.HF, arrow.WithBatchBytes(arrow.Options{}, 4*1000), rows)
-	list := check(t, b, arrow.File, tokenstream.HF, rows)
-	require.Len(t, list, 2)
-	require.EqualValues(t, 2, list[0].NumRows())
-	require.EqualValues(t, 1, list[1].NumRows())
+	return rows
+}
+
+// A record batch ends before its values are too many, here above 1,000 of 4 bytes.
+func TestBatchLimit(t *testing.T) {
+	one := tokenstream.Layout{Columns: []tokenstream.Column{{Name: "input_ids"}}}
+	two := tokenstream.Layout{Columns: append(slices.Clone(one.Columns), tokenstream.Column{Name: "wide", Type: tokenstream.Int64})}
+	for _, c := range []struct {
+		layout tokenstream.Layout
+		rows   []int // their lengths
+		want   []int // rows of the record batches
+	}{
+		{one, []int{400, 400, 400}, []int{2, 1}},
+		{one, []int{500, 500, 1, 999, 1}, []int{2, 2, 1}},
+		{one, []int{1000, 1, 1}, []int{1, 2}},
+		{one, []int{5000, 1, 5000, 5000}, []int{1, 1, 1, 1}},
+		{one, []int{1, 5000}, []int{1, 1}},
+		{two, []int{200, 133, 1, 100}, []int{2, 2}}, // 12 bytes a token
+	} {
+		for _, form := range []arrow.Form{arrow.File, arrow.Stream} {
+			rows := rowsOf(c.rows...)
+			list := check(t, write(t, c.layout, arrow.WithBatchBytes(arrow.Options{Form: form}, 4*1000), rows), form, c.layout, rows)
+			var got []int
+			for _, rec := range list {
+				got = append(got, int(rec.NumRows()))
+			}
+			require.Equal(t, c.want, got, "%v", c.rows)
+		}
+	}
+}
+
+// A reader of a stream has a row before many others are written.
+func TestStreamIsLive(t *testing.T) {
+	var buf bytes.Buffer
+	w, err := arrow.NewWriter(&buf, tokenstream.HF, arrow.Options{Form: arrow.Stream})
+	require.NoError(t, err)
+	row := rowsOf(10)[0]
+	for range 99 {
+		require.NoError(t, w.Write(row))
+		require.Less(t, buf.Len(), 2000, "no more than the schema")
+	}
+	require.NoError(t, w.Write(row))
+	r, err := ipc.NewReader(&buf)
+	require.NoError(t, err)
+	require.True(t, r.Next())
+	require.EqualValues(t, 100, r.RecordBatch().NumRows())
+}
+
+func TestCompression(t *testing.T) {
+	rows := randomRows(5, 40, 200)
+	for _, form := range []arrow.Form{arrow.File, arrow.Stream} {
+		plain := write(t, everything, arrow.Options{Form: form}, rows)
+		for _, c := range []arrow.Compression{arrow.LZ4, arrow.Zstd} {
+			o := arrow.Options{Form: form, Compression: c, BatchRows: 7}
+			b := write(t, everything, o, rows)
+			check(t, b, form, everything, rows)
+			require.Less(t, len(b), len(plain)*3/4)
+			threads := runtime.GOMAXPROCS(1)
+			again := write(t, everything, o, rows)
+			runtime.GOMAXPROCS(threads)
+			require.True(t, bytes.Equal(b, again), "the same bytes, whatever the number of threads")
+			check(t, write(t, everything, o, nil), form, everything, nil)
+		}
+	}
 }
 
 // failing fails at its n-th write.
@@ -226,9 +286,43 @@ func TestClosed(t *testing.T) {
 	w, err := arrow.NewWriter(&bytes.Buffer{}, tokenstream.HF, arrow.Options{})
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
-	require.Error(t, w.Write(randomRows(1, 1, 5)[0]))
-	_, err = arrow.NewWriter(&bytes.Buffer{}, tokenstream.HF, arrow.Options{BatchRows: -1})
-	require.Error(t, err)
+	require.ErrorContains(t, w.Write(randomRows(1, 1, 5)[0]), "closed")
+	require.ErrorContains(t, w.Close(), "closed")
+}
+
+func TestOptions(t *testing.T) {
+	for want, o := range map[string]arrow.Options{
+		"batch rows -1: want 0..2147483647":     {BatchRows: -1},
+		"form 2: want File or Stream":           {Form: 2},
+		"compression 3: want None, LZ4 or Zstd": {Compression: 3},
+	} {
+		_, err := arrow.NewWriter(&bytes.Buffer{}, tokenstream.HF, o)
+		require.EqualError(t, err, "arrow: "+want)
+	}
+	_, err := arrow.NewWriter(&bytes.Buffer{}, tokenstream.Layout{}, arrow.Options{})
+	require.EqualError(t, err, "arrow: a layout without columns")
+	_, err = arrow.NewWriter(&bytes.Buffer{}, tokenstream.Layout{Columns: []tokenstream.Column{{Name: "x", Type: 9}}}, arrow.Options{})
+	require.EqualError(t, err, "arrow: column x: no Arrow type for Type(9)")
+}
+
+// A value that a narrow column cannot hold is an error that says where, not another value.
+func TestNarrow(t *testing.T) {
+	narrow := tokenstream.Layout{Columns: []tokenstream.Column{{Name: "ids", Type: tokenstream.Int8}}}
+	for id, good := range map[int32]bool{127: true, 128: false, -128: true, -129: false, 1 << 24: false} {
+		w, err := arrow.NewWriter(&bytes.Buffer{}, narrow, arrow.Options{})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(rowsOf(3)[0]))
+		row := rowsOf(3)[0]
+		row.Tokens[1] = id
+		err = w.Write(row)
+		if good {
+			require.NoError(t, err)
+			continue
+		}
+		want := fmt.Sprintf("arrow: row 1: column ids: value %d: want -128..127 for int8", id)
+		require.EqualError(t, err, want)
+		require.EqualError(t, w.Close(), want, "it stays broken")
+	}
 }
 
 // The bytes are the same on every machine and in every version, or the change shows here.
@@ -273,37 +367,3 @@ func FuzzWriter(f *testing.F) {
 		check(t, write(t, everything, arrow.Options{Form: form, BatchRows: int(batch)}, rows), form, everything, rows)
 	})
 }
-
-// BenchmarkWriter compares with copying the values, in one run.
-func BenchmarkWriter(b *testing.B) {
-	rows := randomRows(1, 200, 3000)
-	bytes := int64(0)
-	for _, row := range rows {
-		bytes += int64(4 * 3 * len(row.Tokens))
-	}
-	b.Run("by=arrow", func(b *testing.B) {
-		b.SetBytes(bytes)
-		for b.Loop() {
-			w, err := arrow.NewWriter(discard{}, tokenstream.HF, arrow.Options{})
-			require.NoError(b, err)
-			for _, row := range rows {
-				require.NoError(b, w.Write(row))
-			}
-			require.NoError(b, w.Close())
-		}
-	})
-	b.Run("by=copy", func(b *testing.B) {
-		b.SetBytes(bytes)
-		dst := make([]int32, 0, bytes/4)
-		for b.Loop() {
-			dst = dst[:0]
-			for _, row := range rows {
-				dst = append(append(append(dst, row.Tokens...), row.Labels...), row.Labels...)
-			}
-		}
-	})
-}
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -146,16 +146,14 @@ func (d *diver) takePattern(k int, bins int64) int64 {
 		s.cur = s.cur[:0]
 		room, items := d.q.cap, 0
 		for _, e := range d.known[k] {
-			for range e.copies {
-				c := s.alive(int(e.class))
-				for c < len(s.left) && s.left[c] == 0 {
-					c = s.alive(c + 1)
-				}
-				if c < len(s.left) {
-					s.cur = insert(s.cur, c)
-					s.left[c]--
-					room -= d.q.size[c]
-					items++
+			slots := int64(e.copies)
+			for c := s.alive(int(e.class)); c < len(s.left) && slots > 0; c = s.alive(c + 1) {
+				if n := min(slots, s.left[c]); n > 0 {
+					s.cur = insert(s.cur, c, int32(n))
+					s.left[c] -= n
+					room -= int(n) * d.q.size[c]
+					items += int(n)
+					slots -= n
 				}
 			}
 		}
@@ -175,18 +173,18 @@ func (d *diver) takePattern(k int, bins int64) int64 {
 			f.items[j].class = d.class[f.items[j].class]
 		}
 		d.out = append(d.out, f)
-		d.spend(32 * (200 - s.nodes + items))
+		d.spend(32 * (200 - s.nodes + len(f.items)))
 	}
 	d.bins += done
 	return done
 }
 
-// insert adds a copy of a class to items in ascending order of class.
-func insert(items []entry, class int) []entry {
+// insert adds copies of a class to items in ascending order of class.
+func insert(items []entry, class int, copies int32) []entry {
 	i, ok := slices.BinarySearchFunc(items, int32(class), func(e entry, c int32) int { return int(e.class - c) })
 	if ok {
-		items[i].copies++
+		items[i].copies += copies
 		return items
 	}
-	return slices.Insert(items, i, entry{int32(class), 1})
+	return slices.Insert(items, i, entry{int32(class), copies})
 }

@@ -100,9 +100,12 @@ func (s *search) relax(from, to int) *relaxation {
 	}
 }
 
-// prove raises the bound by the duals, if they do, and keeps them.
+// prove raises the bound by the duals, if they do, and keeps them if they are the best so far.
 func (s *search) prove(dual []float64) {
 	bins, top := s.q.certify(s.meter, dual)
+	if top <= 0 {
+		return
+	}
 	s.bound.raise(bins, ProofLP)
 	total := 0.0
 	for i, y := range dual {

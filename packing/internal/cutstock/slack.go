@@ -14,12 +14,10 @@ func minSlack(q *instance, nodes int, m *meter) packing {
 				return nil
 			}
 			s.nodes, s.best = nodes, q.cap+1
-			s.cur = append(s.cur[:0], entry{int32(class), 1})
-			s.left[class]--
-			s.continueWith(class)
-			s.left[class]++
+			s.cur = s.cur[:0]
+			s.with(class, q.cap, q.most)
 			m.spend(32 * (nodes - s.nodes))
-			f := filling{items: append([]entry(nil), s.found...)}
+			f := filling{items: slices.Clone(s.found)}
 			f.bins = times(f.items, s.left)
 			s.use(f.items, f.bins)
 			out = append(out, f)
@@ -88,16 +86,20 @@ func (s *slackSearch) complete(class, room, items int) {
 		return
 	}
 	for i := s.alive(max(class, s.q.fits(room))); i < len(s.left); i = s.alive(i + 1) {
-		k, first := len(s.cur), min(s.left[i], int64(room/s.q.size[i]), int64(items))
-		for n := first; n > 0 && s.best > 0 && s.nodes > 0; n-- {
-			s.nodes--
-			s.cur = append(s.cur, entry{int32(i), int32(n)})
-			s.complete(i+1, room-int(n)*s.q.size[i], items-int(n))
-			s.cur = s.cur[:k]
-		}
-		if s.best == 0 || s.nodes <= 0 {
+		if s.with(i, room, items); s.best == 0 || s.nodes <= 0 {
 			return
 		}
+	}
+}
+
+// with tries copies of a class next to cur, most first, and what can join them.
+func (s *slackSearch) with(class, room, items int) {
+	k := len(s.cur)
+	for n := min(s.left[class], int64(room/s.q.size[class]), int64(items)); n > 0 && s.best > 0 && s.nodes > 0; n-- {
+		s.nodes--
+		s.cur = append(s.cur, entry{int32(class), int32(n)})
+		s.complete(class+1, room-int(n)*s.q.size[class], items-int(n))
+		s.cur = s.cur[:k]
 	}
 }
 
