@@ -1,14 +1,18 @@
 // Package arrowv17_test proves that the older Go module of Arrow, whose path ended in 2024 and which many programs still use, reads what
-// brimful writes. It is a module of its own, so that the dependency stays out of the main one.
+// brimful writes, and brimful what it writes. It is a module of its own, so that the dependency stays out of the main one.
 package arrowv17_test
 
 import (
 	"bytes"
+	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	"github.com/brimful/brimful/tokenstream"
@@ -94,4 +98,53 @@ func TestReadsStream(t *testing.T) {
 	}
 	require.NoError(t, r.Err())
 	require.Empty(t, rows)
+}
+
+// brimful reads the samples that the older module writes, as a file and as a stream.
+func TestIsRead(t *testing.T) {
+	pool := memory.NewGoAllocator()
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "input_ids", Type: arrow.ListOf(arrow.PrimitiveTypes.Int32), Nullable: true},
+		{Name: "labels", Type: arrow.LargeListOf(arrow.PrimitiveTypes.Int64), Nullable: true},
+	}, nil)
+	b := array.NewRecordBuilder(pool, schema)
+	defer b.Release()
+	ids, labels := b.Field(0).(*array.ListBuilder), b.Field(1).(*array.LargeListBuilder)
+	for n := range int32(20) {
+		ids.Append(true)
+		labels.Append(true)
+		for k := range n + 1 {
+			ids.ValueBuilder().(*array.Int32Builder).Append(100*n + k)
+			labels.ValueBuilder().(*array.Int64Builder).Append(-100)
+		}
+	}
+	rec := b.NewRecord()
+	defer rec.Release()
+	file, err := os.Create(filepath.Join(t.TempDir(), "file.arrow"))
+	require.NoError(t, err)
+	defer file.Close()
+	fw, err := ipc.NewFileWriter(file, ipc.WithSchema(schema))
+	require.NoError(t, err)
+	require.NoError(t, fw.Write(rec))
+	require.NoError(t, fw.Close())
+	_, err = file.Seek(0, io.SeekStart)
+	require.NoError(t, err)
+	var stream bytes.Buffer
+	sw := ipc.NewWriter(&stream, ipc.WithSchema(schema))
+	require.NoError(t, sw.Write(rec))
+	require.NoError(t, sw.Close())
+	for _, data := range []io.Reader{file, &stream} {
+		n := int32(0)
+		for s, err := range brimful.Read(data, brimful.ReadOptions{Name: "v17"}) {
+			require.NoError(t, err)
+			require.Len(t, s.Tokens, int(n+1))
+			require.Len(t, s.Labels, int(n+1))
+			for k, id := range s.Tokens {
+				require.Equal(t, 100*n+int32(k), id)
+				require.EqualValues(t, tokenstream.Ignore, s.Labels[k])
+			}
+			n++
+		}
+		require.EqualValues(t, 20, n)
+	}
 }

@@ -26,6 +26,7 @@ type messages struct {
 	at      int64 // bytes read
 	isFile  bool
 	begun   bool // the continuation mark of the next message has been read
+	marked  bool // a message before had the mark
 	max     int  // bytes of a body, and of all dictionaries
 	message *ipc.Message
 	body    []byte
@@ -98,8 +99,14 @@ func (m *messages) next() error {
 		n, err = m.word()
 	}
 	m.begun = false
-	if err == nil && n == continuation {
+	switch {
+	case err != nil:
+	case n == continuation:
+		m.marked = true
 		n, err = m.word()
+	case m.isFile && m.marked: // the older Go module writes no end mark before the footer, which proves in the end that this is one
+		m.r = io.MultiReader(bytes.NewReader(binary.LittleEndian.AppendUint32(nil, n)), m.r)
+		return io.EOF
 	}
 	switch {
 	case err != nil:
