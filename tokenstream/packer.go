@@ -289,6 +289,9 @@ func (p *packer) finish() error {
 	if st.Segments == 0 && st.Ledger.removedBy(ReasonNoTarget, ReasonCutTarget) > 0 {
 		return fmt.Errorf("0 of %d samples have a supervised token: there is nothing to train on", p.samples)
 	}
+	if n := st.Ledger.In.Samples - st.Ledger.removedBy(ReasonEmpty); st.Segments == 0 && n > 0 {
+		return fmt.Errorf("none of %d samples is left for a row: all are longer than the %d tokens allowed, or have nothing supervised", n, p.o.MaxSampleTokens)
+	}
 	st.closeBatch()
 	st.LowerBound = st.histogram.LowerBound(p.o.limits())
 	return st.Ledger.Check()

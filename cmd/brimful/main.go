@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -33,6 +34,12 @@ func (e usageError) Unwrap() error { return e.error }
 // usagef returns a usageError.
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// errInterrupted is what the command says after a signal.
+var errInterrupted = errors.New("interrupted: run the same command again to go on where it stopped")
+
+// grace is how long a signal waits for the work to end in order. What is on disk is whole at any moment.
+const grace = 2 * time.Second
+
 // gcPercent keeps the memory near what is in use: it is a few large buffers without pointers, which cost little to collect.
 const gcPercent = 10
 
@@ -40,7 +47,12 @@ func main() {
 	debug.SetGCPercent(gcPercent)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	context.AfterFunc(ctx, func() {
+		stop() // a second signal ends the process at once
+		time.Sleep(grace)
+		fmt.Fprintf(os.Stderr, "brimful: %v\n", errInterrupted) // it is blocked, most likely by reading from a pipe
+		os.Exit(exitFailed)
+	})
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

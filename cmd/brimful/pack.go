@@ -47,6 +47,7 @@ type packJob struct {
 	holdoutBy string
 	limit     amount
 	limitTok  amount
+	maxLine   amount
 	json      bool
 	quiet     bool
 }
@@ -106,6 +107,7 @@ DIR is new, empty, or what an interrupted run of the same command left; that run
 	f.StringVar(&j.holdoutBy, "holdout-by", "", "`FIELD` whose value decides, so that samples with the same value stay together")
 	f.Var(&j.limit, "limit", "read at most that many samples")
 	f.Var(&j.limitTok, "limit-tokens", "read at most that many tokens")
+	f.Var(&j.maxLine, "max-line-bytes", "longest line of the input (default 256Mi)")
 	f.IntVar(&j.shardRows, "shard-rows", 0, "rows in a file (default about 8 Mi tokens)")
 	f.Var(&j.window, "window", "tokens that are packed at a time; 0 packs everything at once, in memory")
 	f.StringVar(&o.Spool, "spool", "", "`DIR` for a temporary file in which samples wait for their row, for windows larger than memory")
@@ -233,7 +235,7 @@ func (j *packJob) run(ctx context.Context, cmd *cobra.Command) error {
 	}
 	ignored := map[string]bool{}
 	files, err := source.Open(j.inputs, source.Options{Stdin: cmd.InOrStdin(), JSONL: jsonl.Options{
-		Workers: j.workers, KeyField: j.holdoutBy,
+		Workers: j.workers, KeyField: j.holdoutBy, MaxLineBytes: int(j.maxLine),
 		Unused: func(field string) { ignored[field] = true },
 	}})
 	if err != nil {
@@ -255,7 +257,9 @@ func (j *packJob) run(ctx context.Context, cmd *cobra.Command) error {
 	case errors.As(err, &tooLong):
 		return fmt.Errorf("%w (--too-long drop, truncate, truncate-left or split keeps the rest; --capacity %d takes all)", err, tooLong.Longest)
 	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("interrupted: run the same command again to go on where it stopped")
+		return errInterrupted
+	case errors.Is(err, tokenstream.ErrNoSamples) && (j.holdout > 0 || j.limit > 0 || j.limitTok > 0):
+		return fmt.Errorf("--holdout, --limit or --limit-tokens left no sample to pack: %w", err)
 	case err != nil:
 		return err
 	}

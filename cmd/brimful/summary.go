@@ -144,11 +144,19 @@ func (s *summary) printSplit(w io.Writer, p *splitSummary) {
 	}
 	fmt.Fprintf(w, "  a row holds %.1f samples (at most %d) and %.0f supervised tokens; a batch of 32 samples is now about %.1f rows,\n"+
 		"  so steps, warm-up and evaluation intervals change by that factor\n", p.SamplesPerRow, st.MaxInRow, p.TargetsPerRow, 32/p.SamplesPerRow)
-	fmt.Fprintf(w, "  %.1f %% fewer token slots than batches of %d padded to their longest, %.1f %% fewer than %s padded to %s\n",
-		100*p.SavedBatch, tokenstream.BatchOf, 100*p.SavedCapacity, plural(st.Segments, "row"), dataset.Commas(int64(o.Capacity)))
+	fmt.Fprintf(w, "  %s token slots than batches of %d padded to their longest, %s than %s padded to %s\n",
+		fewer(p.SavedBatch), tokenstream.BatchOf, fewer(p.SavedCapacity), plural(st.Segments, "row"), dataset.Commas(int64(o.Capacity)))
 	if p.FirstID != nil {
 		fmt.Fprintf(w, "  most common first token: %v; last: %v\n", p.FirstID, p.LastID)
 	}
+}
+
+// fewer writes a share that was saved, or that it takes more.
+func fewer(saved float64) string {
+	if saved < 0 {
+		return fmt.Sprintf("%.1f %% more", -100*saved)
+	}
+	return fmt.Sprintf("%.1f %% fewer", 100*saved)
 }
 
 var reasonText = map[tokenstream.Reason]string{

@@ -28,6 +28,7 @@ type Writer struct {
 	earlier map[string]Shard // whole shards of an earlier run, by their path
 	whole   int              // shards that are whole, whoever wrote them
 	created bool             // dir was not there before
+	refused bool             // the input is not what it has to be, so that there is nothing to go on with
 }
 
 var splitName = regexp.MustCompile(`^[A-Za-z0-9_]*$`)
@@ -66,6 +67,7 @@ func (w *Writer) Write(ctx context.Context, name string, rows iter.Seq2[*tokenst
 	b := new(buffer)
 	for row, err := range rows {
 		if err != nil {
+			w.refused = isInput(err)
 			return nil, errors.Join(err, ignoreCanceled(g.Wait()))
 		}
 		if running.Err() != nil {
@@ -168,7 +170,8 @@ func (w *Writer) Finish(inputs []tokenstream.Input) (*Manifest, error) {
 	return m, err
 }
 
-// Close releases the directory. Unless the data set was finished, whole shards stay for the next run; without any, nothing stays.
+// Close releases the directory. Unless the data set was finished, whole shards stay for the next run; nothing stays if there
+// are none or the input was refused.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -176,7 +179,7 @@ func (w *Writer) Close() error {
 		return nil
 	}
 	err := w.journal.close()
-	if w.whole == 0 {
+	if w.whole == 0 || w.refused {
 		err = errors.Join(err, os.RemoveAll(w.stage))
 		if w.created {
 			_ = os.Remove(w.dir) // if there is nothing else in it
@@ -184,6 +187,13 @@ func (w *Writer) Close() error {
 	}
 	w.journal = nil
 	return err
+}
+
+// isInput reports whether err is about the samples, and would come again.
+func isInput(err error) bool {
+	var input *tokenstream.InputError
+	var length *tokenstream.LengthError
+	return errors.As(err, &input) || errors.As(err, &length)
 }
 
 // ignoreCanceled returns err, or nil if it only says that work was called off.

@@ -52,15 +52,31 @@ func decompress(r io.Reader) (io.Reader, func(), error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		return z, func() { z.Close() }, nil
+		return named{z, "gzip"}, func() { z.Close() }, nil
 	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}), len(head) == 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:], []byte{0x2a, 0x4d, 0x18}):
 		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecompressed), zstd.WithDecoderMaxWindow(maxDecompressed))
 		if err != nil {
 			return nil, nil, err
 		}
-		return z, z.Close, nil
+		return named{z, "zstd"}, z.Close, nil
 	}
 	return buffered, func() {}, nil
+}
+
+// named says in errors which decoder they come from.
+type named struct {
+	io.Reader
+	name string
+}
+
+func (r named) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err == io.ErrUnexpectedEOF {
+		err = fmt.Errorf("the %s data are cut off: %w", r.name, err)
+	} else if err != nil && err != io.EOF {
+		err = fmt.Errorf("%s: %w", r.name, err)
+	}
+	return n, err
 }
 
 // blockReader cuts a text into blocks.

@@ -27,7 +27,7 @@ type Options struct {
 	Labels       string   // key of the labels; "" is "labels"
 	Masks        []string // keys of masks; nil is "loss_mask", "assistant_masks", "completion_mask"
 	KeyField     string   // key of the string or integer that becomes [tokenstream.Sample.Key], which every line then has to have; "" is none
-	MaxLineBytes int      // longest line; 0 is 1 GiB
+	MaxLineBytes int      // longest line; 0 is 256 MiB. A line takes a few times its length in memory
 	Workers      int      // goroutines that parse; 0 is runtime.GOMAXPROCS(0), 1 parses without a goroutine
 
 	// Unused, if not nil, is called once with each key that is skipped although its value is a list of numbers, and so might have one
@@ -49,7 +49,7 @@ func (o *Options) setDefaults() {
 		o.Masks = []string{"loss_mask", "assistant_masks", "completion_mask"}
 	}
 	if o.MaxLineBytes <= 0 {
-		o.MaxLineBytes = 1 << 30
+		o.MaxLineBytes = 256 << 20
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

@@ -202,6 +202,8 @@ func TestCompressed(t *testing.T) {
 			_, err := read(bytes.NewReader(whole[:cut]), jsonl.Options{Name: "x"})
 			require.Error(t, err, "%s cut at %d", name, cut)
 		}
+		_, err = read(bytes.NewReader(pack(first)[:len(pack(first))-3]), jsonl.Options{Name: "x"})
+		require.ErrorContains(t, err, name, "the error says what is cut")
 		_, err = read(bytes.NewReader(append(whole, "garbage at the end"...)), jsonl.Options{Name: "x"})
 		require.Error(t, err, "%s with garbage", name)
 	}

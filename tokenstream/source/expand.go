@@ -32,6 +32,8 @@ func expand(args []string) ([]string, error) {
 			paths = append(paths, found...)
 		case err == nil:
 			paths = append(paths, arg)
+		case strings.Contains(arg, "**"):
+			return nil, fmt.Errorf("%s: ** is not a pattern here: name the directory, which is searched to every depth", arg)
 		case strings.ContainsAny(arg, "*?["):
 			found, err := filepath.Glob(arg)
 			if err != nil {
@@ -49,20 +51,34 @@ func expand(args []string) ([]string, error) {
 	return paths, nil
 }
 
-// walk returns the inputs below dir. What begins with a dot is left out.
+// walk returns the inputs below dir. What begins with a dot is left out, and so is a data set that was written there.
 func walk(dir string) ([]string, error) {
 	var found []string
-	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+	root := filepath.Clean(dir) + string(filepath.Separator) // so that a link to a directory is followed
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if p != dir && strings.HasPrefix(d.Name(), ".") {
+		if p != root && strings.HasPrefix(d.Name(), ".") {
 			if d.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
 		}
-		if !d.IsDir() && slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(d.Name(), e) }) {
+		if d.IsDir() {
+			if p != root && isDataset(p) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := os.Stat(p)
+		if err != nil {
+			return err
+		}
+		if info.IsDir() {
+			return fmt.Errorf("%s is a link to a directory: name that as an input of its own", p)
+		}
+		if info.Mode().IsRegular() && slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(d.Name(), e) }) {
 			found = append(found, p)
 		}
 		return nil
@@ -72,6 +88,16 @@ func walk(dir string) ([]string, error) {
 	}
 	slices.SortFunc(found, natural)
 	return found, err
+}
+
+// isDataset reports whether dir is one of package dataset, finished or not.
+func isDataset(dir string) bool {
+	for _, name := range []string{"brimful.json", ".brimful"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // natural compares names so that runs of digits count as numbers: shard-2 is before shard-10.

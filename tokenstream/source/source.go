@@ -29,6 +29,7 @@ type Options struct {
 // Files is a list of inputs that are read one after another, as one source.
 type Files struct {
 	inputs []tokenstream.Input
+	stream map[string]bool // inputs whose size is not known beforehand: standard input, pipes
 	o      Options
 	read   atomic.Int64
 }
@@ -40,7 +41,7 @@ func Open(args []string, o Options) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Files{o: o}
+	f := &Files{o: o, stream: map[string]bool{"-": true}}
 	seen := map[string]bool{}
 	for _, p := range paths {
 		if clean := filepath.Clean(p); seen[clean] {
@@ -54,7 +55,8 @@ func Open(args []string, o Options) (*Files, error) {
 			if err != nil {
 				return nil, err
 			}
-			if info.Mode().IsRegular() && info.Size() == 0 {
+			f.stream[p] = !info.Mode().IsRegular()
+			if !f.stream[p] && info.Size() == 0 {
 				return nil, &tokenstream.InputError{Place: tokenstream.Place{Name: p}, Err: errors.New("the file is empty")}
 			}
 			in.Size = info.Size()
@@ -108,7 +110,7 @@ func (f *Files) open(in *tokenstream.Input) (io.Reader, func() error, error) {
 func (f *Files) Size() int64 {
 	n := int64(0)
 	for _, in := range f.inputs {
-		if in.Path == "-" {
+		if f.stream[in.Path] {
 			return 0
 		}
 		n += in.Size
@@ -155,7 +157,7 @@ func (f *Files) samples(in *tokenstream.Input) tokenstream.Source {
 				return
 			}
 		}
-		if in.Path != "-" && m.n != in.Size {
+		if !f.stream[in.Path] && m.n != in.Size {
 			yield(tokenstream.Sample{}, &tokenstream.InputError{Place: tokenstream.Place{Name: name}, Err: fmt.Errorf("the file had %d bytes and now has %d", in.Size, m.n)})
 			return
 		}
