@@ -56,24 +56,20 @@ func (c *chunk) begin(out *layout, lengths []lengthCount) {
 	}
 }
 
-// turn moves the cursor of a length to its next piece and takes the first bin of that.
-func (c *chunk) turn(length int32) int64 {
-	rest, next := &c.rest[length], &c.next[length]
+// turn moves the cursor of a length, next, to its next piece, and returns what it is at.
+func (c *chunk) turn(next *cursor, length int32) int64 {
+	rest := &c.rest[length]
 	if rest.pieces == 0 {
 		rest.run++
 		*next, rest.pieces = c.runs[rest.run].cursor(0)
-	} else {
-		rest.pieces--
-		r := c.runs[rest.run]
-		if r.rounds <= r.bins {
-			next.at = -int64(r.bins)<<32 | int64(r.first)
-		} else {
-			next.at = -int64(r.rounds)<<32 | int64(r.first+r.bins-1-rest.pieces)
-		}
+		return next.at
 	}
-	at := next.at
-	next.at += next.step
-	return at
+	rest.pieces--
+	r := &c.runs[rest.run]
+	if r.rounds <= r.bins {
+		return -int64(r.bins)<<32 | int64(r.first)
+	}
+	return -int64(r.rounds)<<32 | int64(r.first+r.bins-1-rest.pieces)
 }
 
 // block is the number of samples in the cache at a time.
@@ -110,10 +106,9 @@ func (c *chunk) deal(bin, lengths []int32) {
 		from := &next[length]
 		at := from.at
 		if at >= 0 {
-			at = c.turn(length)
-		} else {
-			from.at = at + from.step
+			at = c.turn(from, length)
 		}
+		from.at = at + from.step
 		bin[i] = int32(at)
 	}
 	if c.bin != nil {
