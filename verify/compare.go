@@ -1,18 +1,19 @@
 package verify
 
 import (
-	"cmp"
 	"context"
-	"maps"
-	"slices"
+	"fmt"
 
 	"github.com/brimful/brimful/tokenstream"
 )
 
 // compare goes through the source and says for every sample what has to be in the rows, by the rules of the job, and whether it is.
 func (c *checker) compare(ctx context.Context, source tokenstream.Source) error {
-	e := expected{c: c, removed: map[[2]string]*removal{}}
-	number, tokens := int64(0), int64(0)
+	e := &expected{
+		c: c, tooLong: *c.m.Job.TooLong, rule: *c.m.Job.Labels, noTarget: *c.m.Job.NoTarget, compareLabels: c.hasKind(labels, shiftedLabels),
+		hash: hasher{seeds: c.seeds}, removed: map[[2]string]removal{}, files: map[string][2]count{},
+	}
+	number, total := int64(0), int64(0)
 	for s, err := range source {
 		if err != nil {
 			return err
@@ -20,18 +21,21 @@ func (c *checker) compare(ctx context.Context, source tokenstream.Source) error 
 		if number%256 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		tokens += int64(len(s.Tokens))
+		if s.Labels != nil && len(s.Labels) != len(s.Tokens) {
+			return fmt.Errorf("%v: %d labels for %d ids", s.Place, len(s.Labels), len(s.Tokens))
+		}
+		total += int64(len(s.Tokens))
 		if l := c.m.Job.Limit; l > 0 && number >= l {
 			break
 		}
-		if l := c.m.Job.LimitTokens; l > 0 && tokens > l {
+		if l := c.m.Job.LimitTokens; l > 0 && total > l {
 			break
 		}
 		e.sample(number, s)
 		number++
 	}
-	for _, k := range slices.Sorted(maps.Keys(c.found)) {
-		c.r.add("sample_unknown", "", -1, -1, "sample %d: the source does not have it, or a rule leaves it out", k)
+	for k := range c.register.all() {
+		c.seek("sample_unknown", k, fmt.Sprintf("sample %d", k), nil, ": the source does not have it")
 	}
 	e.ledger()
 	return nil
@@ -39,26 +43,27 @@ func (c *checker) compare(ctx context.Context, source tokenstream.Source) error 
 
 // expected is what the rules of the job make of the source.
 type expected struct {
-	c       *checker
-	in, out count
-	removed map[[2]string]*removal // by reason and file
-	scratch []byte
+	c                       *checker
+	tooLong, rule, noTarget string
+	compareLabels           bool
+	hash                    hasher
+	ids, labels             []int64 // of the sample at hand
+	pieces                  [][2]int
+	names                   []string // of the files, in their order
+	files                   map[string][2]count
+	removed                 map[[2]string]removal // by reason and file
+	longest, unlabelled     int64
+	lengths                 []int64 // of the segments of the batch at hand; see padded
+	padded                  int64
 }
 
 func (e *expected) remove(reason, file string, c count) {
 	r := e.removed[[2]string{reason, file}]
-	if r == nil {
-		r = &removal{Reason: reason, File: file}
-		e.removed[[2]string{reason, file}] = r
-	}
-	r.Affected++
-	r.Samples += c.Samples
-	r.Tokens += c.Tokens
-	r.Supervised += c.Supervised
+	e.removed[[2]string{reason, file}] = removal{reason, file, r.Affected + 1, r.Samples + c.Samples, r.Tokens + c.Tokens, r.Supervised + c.Supervised}
 }
 
-// targets counts the supervised tokens of a segment.
-func targets(labels []int64) int64 {
+// supervised counts the supervised tokens of a segment.
+func supervised(labels []int64) int64 {
 	n := int64(0)
 	for _, l := range labels[min(1, len(labels)):] {
 		if l != ignore {
@@ -68,136 +73,140 @@ func targets(labels []int64) int64 {
 	return n
 }
 
-func widen(values []int32) []int64 {
-	w := make([]int64, len(values))
-	for i, v := range values {
-		w[i] = int64(v)
+// set sets the ids and the labels of the sample at hand.
+func (e *expected) set(s *tokenstream.Sample) {
+	e.ids, e.labels = e.ids[:0], e.labels[:0]
+	for _, id := range s.Tokens {
+		e.ids = append(e.ids, int64(id))
 	}
-	return w
+	switch {
+	case s.Labels == nil || e.rule == "all":
+		e.labels = append(e.labels, e.ids...)
+	case e.rule == "shifted":
+		e.labels = append(e.labels, ignore)
+		for _, l := range s.Labels {
+			e.labels = append(e.labels, int64(l))
+		}
+		e.labels = e.labels[:len(e.ids)]
+	default:
+		for _, l := range s.Labels {
+			e.labels = append(e.labels, int64(l))
+		}
+	}
+	if s.Labels == nil && e.rule != "all" {
+		e.unlabelled++
+	}
+	e.longest = max(e.longest, int64(len(e.ids)))
 }
 
 // sample compares what the rules make of a sample with what is in the rows.
 func (e *expected) sample(number int64, s tokenstream.Sample) {
-	job := &e.c.m.Job
-	ids, labels := widen(s.Tokens), widen(s.Labels)
-	switch {
-	case s.Labels == nil || job.Labels == "all":
-		labels = ids
-	case job.Labels == "shifted" && len(labels) > 0:
-		labels = append([]int64{ignore}, labels[:len(labels)-1]...)
-	}
-	all := count{1, int64(len(ids)), targets(labels)}
-	e.in = e.in.plus(all)
-	limit := cmp.Or(job.MaxSampleTokens, job.Capacity)
-	drop := job.NoTarget == "drop" || job.NoTarget == "default"
+	e.set(&s)
+	e.cut(s.Place.Name)
 	var want digest
-	file := s.Place.Name
-	take := func(from, to int) {
-		want = want.plus(ids[from:to], labels[from:to], &e.scratch)
+	for _, p := range e.pieces {
+		want = want.plus(e.digest(p))
+		e.pad(int64(p[1] - p[0]))
 	}
+	got := e.c.register.take(number)
+	if got == want {
+		return
+	}
+	name := fmt.Sprintf("%v, sample %d", s.Place, number)
 	switch {
-	case len(ids) == 0:
+	case want.n == 0:
+		e.c.seek("sample_unknown", number, name, nil, " is in the rows: a rule leaves it out")
+	case got.n == 0:
+		e.c.add("sample_lost", "", "%s, is not in the rows", name)
+	case got.n > want.n && !e.c.rules.split: // said already
+	case got.n != want.n || got.tokens != want.tokens:
+		e.c.seek("sample_changed", number, name, e, ": %d tokens in %d segments: want %d in %d", got.tokens, got.n, want.tokens, want.n)
+	default:
+		e.c.seek("sample_changed", number, name, e, ": other ids or labels, among %d tokens in %d segments", got.tokens, got.n)
+	}
+}
+
+// digest returns the digest of a piece of the sample at hand.
+func (e *expected) digest(p [2]int) digest {
+	if !e.compareLabels {
+		return e.hash.of(e.ids[p[0]:p[1]], nil)
+	}
+	return e.hash.of(e.ids[p[0]:p[1]], e.labels[p[0]:p[1]])
+}
+
+// cut applies the rules to the sample at hand: it sets the pieces that have to be in the rows, and books the rest.
+func (e *expected) cut(file string) {
+	e.pieces = e.pieces[:0]
+	n, limit := len(e.ids), int(e.c.rules.longest)
+	all := count{1, int64(n), supervised(e.labels)}
+	var out count
+	drop := e.noTarget == "drop" || e.noTarget == "default"
+	switch {
+	case n == 0:
 		e.remove("empty", file, all)
 	case all.Supervised == 0 && drop:
 		e.remove("no_target", file, all)
-	case len(ids) <= limit:
-		e.out = e.out.plus(all)
-		take(0, len(ids))
-	case job.TooLong == "drop":
+	case n <= limit || e.tooLong == "error":
+		e.pieces = append(e.pieces, [2]int{0, n})
+		out = all
+	case e.tooLong == "drop":
 		e.remove("too_long", file, all)
-	case job.TooLong == "truncate" || job.TooLong == "truncate-left":
+	case e.tooLong == "truncate" || e.tooLong == "truncate-left":
 		from, to := 0, limit
-		if job.TooLong == "truncate-left" {
-			from, to = len(ids)-limit, len(ids)
+		if e.tooLong == "truncate-left" {
+			from, to = n-limit, n
 		}
-		kept := count{1, int64(limit), targets(labels[from:to])}
+		kept := count{1, int64(limit), supervised(e.labels[from:to])}
 		e.remove("truncated", file, count{0, all.Tokens - kept.Tokens, all.Supervised - kept.Supervised})
 		if kept.Supervised == 0 && drop {
 			e.remove("no_target_after_cut", file, kept)
 			break
 		}
-		e.out = e.out.plus(kept)
-		take(from, to)
-	case job.TooLong == "split":
-		var kept, lost count
-		for from := 0; from < len(ids); from += limit {
-			to := min(from+limit, len(ids))
-			piece := count{0, int64(to - from), targets(labels[from:to])}
+		e.pieces = append(e.pieces, [2]int{from, to})
+		out = kept
+	case e.tooLong == "split":
+		var lost count
+		for from := 0; from < n; from += limit {
+			to := min(from+limit, n)
+			piece := count{0, int64(to - from), supervised(e.labels[from:to])}
 			if piece.Supervised == 0 && drop {
 				lost = lost.plus(piece)
 				continue
 			}
-			kept = kept.plus(piece)
-			take(from, to)
+			out = out.plus(piece)
+			e.pieces = append(e.pieces, [2]int{from, to})
 		}
-		if masked := all.Supervised - kept.Supervised - lost.Supervised; masked > 0 {
+		if masked := all.Supervised - out.Supervised - lost.Supervised; masked > 0 {
 			e.remove("split", file, count{Supervised: masked})
 		}
-		if want.n > 0 {
-			kept.Samples = 1
+		if len(e.pieces) > 0 {
+			out.Samples = 1
 		} else {
 			lost.Samples = 1
 		}
 		if lost.Tokens > 0 {
 			e.remove("no_target_after_cut", file, lost)
 		}
-		e.out = e.out.plus(kept)
-	default:
-		e.c.r.add("ledger", "", -1, -1, "%v has %d tokens, above %d: the job should have ended with an error", s.Place, len(ids), limit)
 	}
-	got, there := e.c.found[number]
-	delete(e.c.found, number)
-	switch {
-	case want.n == 0 && !there:
-	case want.n == 0:
-		e.c.r.add("sample_unknown", "", -1, -1, "%v, sample %d, is in the rows: a rule leaves it out", s.Place, number)
-	case !there:
-		e.c.r.add("sample_lost", "", -1, -1, "%v, sample %d, is not in the rows", s.Place, number)
-	case got != want:
-		e.c.r.add("sample_changed", "", -1, -1, "%v, sample %d, has %d tokens in %d segments, or other ids or labels: want %d tokens in %d segments",
-			s.Place, number, got.tokens, got.n, want.tokens, want.n)
+	sums, seen := e.files[file]
+	if !seen {
+		e.names = append(e.names, file)
+	}
+	e.files[file] = [2]count{sums[0].plus(all), sums[1].plus(out)}
+}
+
+// pad counts what the segments would take in batches of 8 in the order of the source, padded to the longest of each.
+func (e *expected) pad(length int64) {
+	if e.lengths = append(e.lengths, length); len(e.lengths) == 8 {
+		e.padBatch()
 	}
 }
 
-// ledger compares the manifest's ledgers, all splits together, with what the rules gave.
-func (e *expected) ledger() {
-	var in, out count
-	removed := map[[2]string]removal{}
-	for _, split := range e.c.m.Splits {
-		if split.Stats == nil {
-			e.c.r.add("ledger", manifestName, -1, -1, "split %q has no ledger", split.Name)
-			return
-		}
-		l := split.Stats.Ledger
-		in, out = in.plus(l.In), out.plus(l.Out)
-		for _, r := range l.Removed {
-			k := [2]string{r.Reason, r.File}
-			sum := removed[k]
-			removed[k] = removal{r.Reason, r.File, sum.Affected + r.Affected, sum.Samples + r.Samples, sum.Tokens + r.Tokens, sum.Supervised + r.Supervised}
-		}
+func (e *expected) padBatch() {
+	longest := int64(0)
+	for _, l := range e.lengths {
+		longest = max(longest, l)
 	}
-	if in != e.in {
-		e.c.r.add("ledger", manifestName, -1, -1, "in is %v: the source holds %v", in, e.in)
-	}
-	if out != e.out {
-		e.c.r.add("ledger", manifestName, -1, -1, "out is %v: the rules give %v", out, e.out)
-	}
-	keys := map[[2]string]bool{}
-	for k := range removed {
-		keys[k] = true
-	}
-	for k := range e.removed {
-		keys[k] = true
-	}
-	for _, k := range slices.SortedFunc(maps.Keys(keys), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
-		want := removal{Reason: k[0], File: k[1]}
-		if r := e.removed[k]; r != nil {
-			want = *r
-		}
-		got := removed[k]
-		got.Reason, got.File = k[0], k[1]
-		if got != want {
-			e.c.r.add("ledger", manifestName, -1, -1, "removed %+v: the rules give %+v", got, want)
-		}
-	}
+	e.padded += longest * int64(len(e.lengths))
+	e.lengths = e.lengths[:0]
 }

@@ -6,249 +6,330 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
-	"strings"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // checker is the state of one run of [Dir].
 type checker struct {
+	faults
 	dir      string
 	m        *manifest // nil if there is none
 	r        *Report
-	shard    shard // what was counted in the shard at hand
-	maxInRow int64 // of the split at hand
-	found    map[int64]digest
-	scratch  []byte
+	columns  []column // that a file has to have, or, without a manifest, may have
+	rules    rules
+	content  bool // the digests of the shards' content can be computed: no segment begins inside its sample
+	register *register
+	seeds    [2]maphash.Seed
+	shards   []string // that can be read, for a second look
+	format   string
+	wanted   []*wanted // samples whose places are looked for in the end
+	kept     int       // tokens in them
 }
 
-// run checks all shards.
-func (c *checker) run(ctx context.Context) error {
-	if c.m == nil {
-		files, err := c.shardFiles()
-		if err != nil {
-			return err
-		}
-		if len(files) == 0 {
-			return fmt.Errorf("%s: neither %s nor a shard is in it", c.dir, manifestName)
-		}
-		for _, f := range files {
-			c.file(ctx, f)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-		}
-		c.r.Samples = int64(len(c.found))
-		return nil
-	}
-	listed := map[string]bool{}
-	for _, split := range c.m.Splits {
-		var sum shard
-		segments, supervised, samples := c.r.Segments, c.r.Supervised, len(c.found)
-		c.maxInRow = 0
-		for _, s := range split.Shards {
-			listed[s.Path] = true
-			if !c.intact(s) {
-				continue
-			}
-			c.shard = shard{}
-			c.file(ctx, s.Path)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			c.equal("counts", s.Path, map[string][2]int64{"rows": {s.Rows, c.shard.Rows}, "tokens": {s.Tokens, c.shard.Tokens}, "slots": {s.Slots, c.shard.Slots}})
-			sum.Rows += c.shard.Rows
-			sum.Tokens += c.shard.Tokens
-			sum.Slots += c.shard.Slots
-		}
-		name := manifestName + " split " + split.Name
-		c.equal("counts", name, map[string][2]int64{"rows": {split.Rows, sum.Rows}, "tokens": {split.Tokens, sum.Tokens}, "slots": {split.Slots, sum.Slots}})
-		if split.Stats == nil {
-			continue
-		}
-		st := split.Stats
-		c.equal("counts", name, map[string][2]int64{
-			"stats.rows": {st.Rows, sum.Rows}, "stats.placed": {st.Placed, sum.Tokens}, "stats.slots": {st.Slots, sum.Slots},
-			"stats.segments": {st.Segments, c.r.Segments - segments}, "stats.max_in_row": {st.MaxInRow, c.maxInRow},
-			"ledger.out.tokens": {st.Ledger.Out.Tokens, sum.Tokens}, "ledger.out.supervised": {st.Ledger.Out.Supervised, c.r.Supervised - supervised},
-			"ledger.out.samples": {st.Ledger.Out.Samples, int64(len(c.found) - samples)},
-		})
-		if st.LowerBound > sum.Rows {
-			c.r.add("counts", name, -1, -1, "lower bound %d above %d rows", st.LowerBound, sum.Rows)
-		}
-		c.balance(name, st)
-	}
-	files, err := c.shardFiles()
+// rows checks all shards.
+func (c *checker) rows(ctx context.Context) error {
+	files, err := c.files()
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
-		if !listed[f] {
-			c.r.add("extra_file", f, -1, -1, "the manifest does not name it")
+	splits := []split{{}}
+	if c.m != nil {
+		splits = c.m.Splits
+		c.listed(files)
+	} else {
+		if files, err = c.unlisted(files); err != nil {
+			return err
+		}
+		for _, f := range files {
+			splits[0].Shards = append(splits[0].Shards, shard{Path: f})
 		}
 	}
-	c.r.Samples = int64(len(c.found))
+	for i := range splits {
+		if err := c.split(ctx, &splits[i]); err != nil {
+			return err
+		}
+	}
+	c.r.Samples = c.register.n
+	c.twice()
 	return nil
 }
 
-// equal reports counts that the manifest has wrong, in the order of their names.
-func (c *checker) equal(reason, file string, pairs map[string][2]int64) {
-	var names []string
-	for name, p := range pairs {
-		if p[0] != p[1] {
-			names = append(names, name)
+// split checks the shards of a split, and its counts.
+func (c *checker) split(ctx context.Context, s *split) error {
+	samples := c.register.n
+	checked := make([]*shardChecker, len(s.Shards))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range s.Shards {
+		g.Go(func() (err error) {
+			checked[i], err = c.shard(ctx, &s.Shards[i])
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	sum := &shardChecker{}
+	whole := true
+	for _, n := range checked {
+		c.faults.join(&n.faults)
+		sum.Rows += n.Rows
+		sum.Tokens += n.Tokens
+		sum.Slots += n.Slots
+		sum.segments += n.segments
+		sum.supervised += n.supervised
+		sum.maxInRow = max(sum.maxInRow, n.maxInRow)
+		sum.anyPad = sum.anyPad || n.anyPad
+		whole = whole && n.whole
+		if n.opened {
+			c.r.Shards++
+			c.shards = append(c.shards, n.file)
+		}
+		sum.longest = max(sum.longest, n.longest)
+		if sum.shortest == 0 || n.shortest > 0 && n.shortest < sum.shortest {
+			sum.shortest, sum.file = n.shortest, n.file
 		}
 	}
-	slices.Sort(names)
-	for _, name := range names {
-		c.r.add(reason, file, -1, -1, "%s is %d: %d were counted", name, pairs[name][0], pairs[name][1])
+	c.r.Rows += sum.Rows
+	c.r.Tokens += sum.Tokens
+	c.r.Slots += sum.Slots
+	c.r.Segments += sum.segments
+	c.r.Supervised += sum.supervised
+	if c.m == nil {
+		if sum.anyPad && sum.shortest < sum.longest {
+			c.add("row_length", sum.file, "a row of %d tokens: want %d like the longest, since rows are padded", sum.shortest, sum.longest)
+		}
+		return nil
 	}
+	if whole { // else it is clear that the counts are others
+		c.counts(s, sum, c.register.n-samples)
+	}
+	return nil
 }
 
-// balance checks that a ledger adds up.
-func (c *checker) balance(name string, st *stats) {
-	sum := st.Ledger.Out
-	for _, r := range st.Ledger.Removed {
-		sum = sum.plus(count{r.Samples, r.Tokens, r.Supervised})
-	}
-	if sum != st.Ledger.In {
-		c.r.add("ledger", name, -1, -1, "out and removed add up to %v: in is %v", sum, st.Ledger.In)
-	}
-	var in, out count
-	for _, f := range st.Ledger.Files {
-		in, out = in.plus(f.In), out.plus(f.Out)
-	}
-	if in != st.Ledger.In || out != st.Ledger.Out {
-		c.r.add("ledger", name, -1, -1, "the files add up to in %v and out %v: want %v and %v", in, out, st.Ledger.In, st.Ledger.Out)
-	}
+// shardChecker is the state of the check of one shard.
+type shardChecker struct {
+	faults
+	shard  // what was counted
+	file   string
+	number int64 // of the row at hand
+	opened bool
+	whole  bool // all rows were read
+
+	segments, supervised int64
+	maxInRow             int64
+	anyPad               bool
+	shortest, longest    int64 // rows
+
+	rules    *rules
+	register *register
+	hash     hasher
+	digest   *contentDigest // nil if it is not to be compared
+
+	notes               []note
+	cu, want, unshifted []int64
 }
 
-// shardFiles returns every file where shards are, below the directory.
-func (c *checker) shardFiles() ([]string, error) {
-	var files []string
-	err := filepath.WalkDir(c.dir, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+// bad adds a fault of the row at hand.
+func (c *shardChecker) bad(reason string, index int, format string, args ...any) {
+	f := Fault{Reason: reason, File: c.file, Row: c.number, Index: int64(index)}
+	if len(c.list) < c.most {
+		f.Text = fmt.Sprintf(format, args...)
+	}
+	c.put(f)
+}
+
+// shard checks a shard. The error is that of the system, or of ctx.
+func (c *checker) shard(ctx context.Context, s *shard) (*shardChecker, error) {
+	n := &shardChecker{faults: newFaults(c.most), file: s.Path, rules: &c.rules, register: c.register, hash: hasher{seeds: c.seeds}}
+	name := filepath.Join(c.dir, filepath.FromSlash(s.Path))
+	if !filepath.IsLocal(filepath.FromSlash(s.Path)) || path.Clean(s.Path) != s.Path {
+		n.add("manifest", manifestName, "shard %q is not below the directory", s.Path)
+		return n, nil
+	}
+	switch info, err := os.Stat(name); {
+	case errors.Is(err, fs.ErrNotExist):
+		n.add("missing_shard", s.Path, "it is not there")
+		return n, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		n.add("unreadable", s.Path, "no regular file")
+		return n, nil
+	}
+	if c.m != nil {
+		size, sum, err := hashFile(ctx, name)
+		switch {
+		case err != nil:
+			return nil, err
+		case size != s.Size:
+			n.add("checksum", s.Path, "%d bytes: want %d", size, s.Size)
+		case sum != s.SHA256:
+			n.add("checksum", s.Path, "sha256 %s: want %s", sum, s.SHA256)
 		}
-		name, err := filepath.Rel(c.dir, p)
-		if err != nil {
-			return err
+		if c.content {
+			n.digest = newContentDigest()
 		}
-		name = filepath.ToSlash(name)
-		if d.IsDir() {
-			if name != "." && strings.HasPrefix(d.Name(), ".") {
-				return fs.SkipDir
-			}
+	}
+	n.opened = true
+	err := c.read(ctx, s.Path, func(have []column) error {
+		return c.checkColumns(&n.faults, s.Path, have)
+	}, func(number int64, w *row, null string) error {
+		n.number = number
+		if null != "" {
+			n.Rows++
+			n.digest = nil
+			n.bad("null", -1, "column %s", null)
 			return nil
 		}
-		if strings.HasPrefix(name, "data/") || strings.HasSuffix(name, ".arrow") || strings.HasSuffix(name, ".parquet") {
-			files = append(files, name)
+		n.row(w)
+		if n.digest != nil && !n.digest.add(w) {
+			n.digest = nil
+		}
+		if l := int64(w.n); l > 0 {
+			n.longest = max(n.longest, l)
+			if n.shortest == 0 || l < n.shortest {
+				n.shortest = l
+			}
 		}
 		return nil
 	})
-	return files, err
+	switch failed := (systemError{}); {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.As(err, &failed):
+		return nil, failed.error
+	case errors.Is(err, errColumns):
+	case err != nil:
+		n.put(Fault{"unreadable", s.Path, n.Rows, -1, err.Error()})
+	default:
+		n.whole = true
+		if c.m != nil {
+			n.equal("counts", s.Path, []figure{{"rows", s.Rows, n.Rows}, {"tokens", s.Tokens, n.Tokens}, {"slots", s.Slots, n.Slots}})
+			if n.digest != nil && n.digest.sum() != s.Content {
+				n.add("content", s.Path, "the sha256 of the rows is %s: want %s", n.digest.sum(), s.Content)
+			}
+		}
+	}
+	n.notes, n.cu, n.want, n.unshifted, n.hash.b, n.digest = nil, nil, nil, nil, nil, nil
+	return n, nil
 }
 
-// intact checks a shard's file against the manifest. One that is not what was written is not read.
-func (c *checker) intact(s shard) bool {
-	if !filepath.IsLocal(filepath.FromSlash(s.Path)) {
-		c.r.add("manifest", manifestName, -1, -1, "shard %q is not below the directory", s.Path)
-		return false
-	}
-	file, err := os.Open(filepath.Join(c.dir, filepath.FromSlash(s.Path)))
+// hashFile returns the size and the sha256 of a file.
+func hashFile(ctx context.Context, name string) (int64, string, error) {
+	file, err := os.Open(name)
 	if err != nil {
-		reason := "unreadable"
-		if errors.Is(err, fs.ErrNotExist) {
-			reason = "missing_shard"
-		}
-		c.r.add(reason, s.Path, -1, -1, "%v", err)
-		return false
+		return 0, "", err
 	}
 	defer file.Close()
 	h := sha256.New()
-	n, err := io.Copy(h, file)
-	sum := hex.EncodeToString(h.Sum(nil))
-	switch {
-	case err != nil:
-		c.r.add("unreadable", s.Path, -1, -1, "%v", err)
-	case n != s.Size:
-		c.r.add("checksum", s.Path, -1, -1, "%d bytes: want %d", n, s.Size)
-	case sum != s.SHA256:
-		c.r.add("checksum", s.Path, -1, -1, "sha256 %s: want %s", sum, s.SHA256)
-	default:
-		return true
+	n := int64(0)
+	for {
+		k, err := io.CopyN(h, file, 16<<20)
+		n += k
+		switch {
+		case err == io.EOF:
+			return n, hex.EncodeToString(h.Sum(nil)), nil
+		case err != nil:
+			return 0, "", err
+		case ctx.Err() != nil:
+			return 0, "", ctx.Err()
+		}
 	}
-	return false
 }
 
-// errStop ends the decoding of a file in which nothing can be checked.
-var errStop = errors.New("stop")
+// errColumns ends the reading of a file in which nothing can be checked.
+var errColumns = errors.New("no ids")
 
-// file checks the rows of a file.
-func (c *checker) file(ctx context.Context, name string) {
-	c.r.Shards++
-	want := plain
-	if c.m != nil {
-		want = c.m.Columns
-	}
-	var at []int // where the wanted columns are in the file; -1 if they are not
-	number := int64(0)
-	begin := func(have []column) error {
-		for _, w := range want {
-			k := slices.IndexFunc(have, func(h column) bool { return h.Name == w.Name })
-			at = append(at, k)
-			switch {
-			case k >= 0 && have[k].Type != w.Type:
-				c.r.add("columns", name, -1, -1, "%s holds %s: want %s", w.Name, have[k].Type, w.Type)
-			case k < 0 && c.m != nil:
-				c.r.add("columns", name, -1, -1, "no column %s", w.Name)
+// checkColumns compares the columns of a file with those that it has to have.
+func (c *checker) checkColumns(f *faults, name string, have []column) error {
+	tokens := false
+	for _, w := range c.columns {
+		k := slices.IndexFunc(have, func(h column) bool { return h.Name == w.Name })
+		if k < 0 {
+			if c.m != nil {
+				f.add("columns", name, "no column %s", w.Name)
 			}
-			if k < 0 && w.Kind == "tokens" {
-				c.r.add("columns", name, -1, -1, "no column %s, without which nothing can be checked", w.Name)
-				return errStop
+			continue
+		}
+		kind := kindOf(w.Kind)
+		if have[k].Type != w.Type || kind >= 0 && have[k].list == kinds[kind].single {
+			f.add("columns", name, "%s holds %s: want %s", w.Name, describe(have[k].Type, have[k].list), describe(w.Type, kind >= 0 && !kinds[kind].single))
+		}
+		tokens = tokens || w.Kind == kinds[0].name && have[k].usable
+	}
+	for i, h := range have {
+		switch {
+		case slices.ContainsFunc(have[:i], func(o column) bool { return o.Name == h.Name }):
+			f.add("columns", name, "two columns %s", h.Name)
+		case slices.ContainsFunc(c.columns, func(w column) bool { return w.Name == h.Name }):
+		case h.Name == "attention_mask":
+			f.add("columns", name, "a column %s: beside position_ids it makes models ignore the boundaries", h.Name)
+		case c.m != nil:
+			f.add("columns", name, "a column %s that should not be there", h.Name)
+		}
+	}
+	if !tokens {
+		f.add("columns", name, "no column with the ids, without which nothing can be checked")
+		return errColumns
+	}
+	return nil
+}
+
+func describe(name string, list bool) string {
+	if list {
+		return "lists of " + name
+	}
+	return name
+}
+
+// read goes through the rows of a file. It calls begin with the columns and each with every row, or with the name of a column that is
+// null in it.
+func (c *checker) read(ctx context.Context, name string, begin func([]column) error, each func(number int64, w *row, null string) error) error {
+	format := c.format
+	if format == "" {
+		format = formatOf(name)
+	}
+	var at [numKinds]int // where the columns of each kind are in the file, or -1
+	var names [numKinds]string
+	number := int64(-1)
+	var w row
+	return decode(decoders[format], filepath.Join(c.dir, filepath.FromSlash(name)), func(have []column) error {
+		for k := range kinds {
+			at[k] = -1
+		}
+		for i, h := range have {
+			for _, want := range c.columns {
+				if k := kindOf(want.Kind); k >= 0 && want.Name == h.Name && h.usable && h.list != kinds[k].single {
+					at[k], names[k] = i, h.Name
+				}
 			}
 		}
-		for _, h := range have {
-			if h.Name == "attention_mask" || c.m != nil && !slices.ContainsFunc(want, func(w column) bool { return w.Name == h.Name }) {
-				c.r.add("columns", name, -1, -1, "a column %s that should not be there%s", h.Name,
-					map[bool]string{true: ": beside position_ids it makes models ignore the boundaries"}[h.Name == "attention_mask"])
-			}
-		}
-		return nil
-	}
-	each := func(values [][]int64) error {
+		return begin(have)
+	}, func(values [][]int64) error {
+		number++
 		if number%256 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		var w row
-		for i, k := range at {
-			switch {
-			case k < 0:
-				continue
-			case values[k] == nil:
-				c.r.add("null", name, number, -1, "column %s", want[i].Name)
-				number++
-				c.r.Rows++
-				c.shard.Rows++
-				return nil
-			case single(want[i].Kind) && len(values[k]) != 1:
-				c.r.add("columns", name, number, -1, "column %s holds %d values: want 1", want[i].Name, len(values[k]))
+		w = row{}
+		for k, i := range at {
+			if i < 0 {
 				continue
 			}
-			w.set(want[i].Kind, values[k])
+			if values[i] == nil {
+				return each(number, nil, names[k])
+			}
+			w.columns[k] = values[i]
 		}
-		c.row(name, number, &w)
-		number++
-		return nil
-	}
-	err := decode(filepath.Join(c.dir, filepath.FromSlash(name)), begin, each)
-	if err != nil && !errors.Is(err, errStop) && ctx.Err() == nil {
-		c.r.add("unreadable", name, number, -1, "%v", err)
-	}
+		return each(number, &w, "")
+	})
 }
-
-// single reports whether a column of this kind holds one number a row.
-func single(kind string) bool { return kind == "max_seqlen" || kind == "pad_length" }

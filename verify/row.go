@@ -1,260 +1,275 @@
 package verify
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
+	"cmp"
+	"fmt"
 )
 
 // ignore is the label of a token that is not to be learnt.
 const ignore = -100
 
-// row is the columns of one row, by kind; nil where there is no such column.
-type row struct {
-	tokens, labels, positions, seqIdx, cu, lengths, samples []int64
-	longest, pad                                            []int64 // one value each
+// rules are what the job asked of the rows. What is not known is not checked.
+type rules struct {
+	capacity   int64 // 0: not known
+	padded     bool  // every row is as long as the capacity
+	ragged     bool  // no row has a pad tail
+	longest    int64 // longest sample; 0: not known
+	maxSamples int64 // 0: no bound
+	padID      int64 // -1: not known
+	vocabulary int64
+	labels     string // the label rule
+	targets    bool   // every segment has a supervised token
+	split      bool   // a sample may be in several segments
 }
 
-// set sets the column of a kind. Kinds that are not checked are left out.
-func (w *row) set(kind string, values []int64) {
-	switch kind {
-	case "tokens":
-		w.tokens = values
-	case "labels":
-		w.labels = values
-	case "position_ids":
-		w.positions = values
-	case "seq_idx":
-		w.seqIdx = values
-	case "cu_seqlens":
-		w.cu = values
-	case "lengths":
-		w.lengths = values
-	case "max_seqlen":
-		w.longest = values
-	case "pad_length":
-		w.pad = values
-	case "sample_index":
-		w.samples = values
+// row is the columns of one row, by kind; nil where there is no such column.
+type row struct {
+	columns [numKinds][]int64
+	n       int     // tokens
+	cu      []int64 // offsets of the segments, the pad tail's too
+	pad     int     // tokens of the pad tail
+}
+
+// segments returns the number of segments but the pad tail.
+func (w *row) segments() int {
+	if w.pad > 0 {
+		return len(w.cu) - 2
 	}
+	return len(w.cu) - 1
 }
 
 // row checks a row, counts it, and notes the samples in it.
-func (c *checker) row(file string, number int64, w *row) {
-	bad := func(reason string, index int, format string, args ...any) {
-		c.r.add(reason, file, number, int64(index), format, args...)
-	}
-	n := len(w.tokens)
-	c.r.Rows++
-	c.r.Slots += int64(n)
-	c.shard.Rows++
-	c.shard.Slots += int64(n)
-	for _, v := range []struct {
-		name   string
-		values []int64
-	}{{"labels", w.labels}, {"position_ids", w.positions}, {"seq_idx", w.seqIdx}} {
-		if v.values != nil && len(v.values) != n {
-			bad("lengths", -1, "%d %s for %d ids", len(v.values), v.name, n)
-			return
-		}
-	}
-	if c.m != nil {
-		switch capacity := c.m.Job.Capacity; {
-		case capacity > 0 && n > capacity:
-			bad("row_length", -1, "%d tokens: want at most %d", n, capacity)
-		case capacity > 0 && n != capacity && c.m.Job.Pad != nil && *c.m.Job.Pad:
-			bad("row_length", -1, "%d tokens: want %d, the capacity", n, capacity)
-		}
-	}
-	cu, ok := c.boundaries(w, n, bad)
-	if !ok {
+func (c *shardChecker) row(w *row) {
+	w.n = len(w.columns[tokens])
+	c.Rows++
+	c.Slots += int64(w.n)
+	if !c.lengths(w) || !c.boundaries(w) || !c.tail(w) {
 		return
 	}
-	pad := 0
-	if w.pad != nil {
-		p := w.pad[0]
-		last := int64(0)
-		if k := len(cu); k > 1 {
-			last = cu[k-1] - cu[k-2]
-		}
-		if p < 0 || p > 0 && p != last || p >= int64(n) {
-			bad("pad_length", -1, "%d: the last segment has %d of the row's %d tokens", p, last, n)
-			return
-		}
-		pad = int(p)
-	}
-	c.shard.Tokens += int64(n - pad)
-	c.r.Tokens += int64(n - pad)
-	c.content(w, n, pad, bad)
-	segments := len(cu) - 1
-	if pad > 0 {
-		segments--
-	}
-	c.r.Segments += int64(segments)
-	c.maxInRow = max(c.maxInRow, int64(segments))
-	if c.m != nil && c.m.Job.MaxSamples > 0 && segments > c.m.Job.MaxSamples {
-		bad("max_samples", -1, "%d samples: want at most %d", segments, c.m.Job.MaxSamples)
-	}
-	if w.samples != nil && len(w.samples) != segments {
-		bad("sample_index", -1, "%d samples for %d segments", len(w.samples), segments)
-		return
-	}
-	for k := range segments {
-		from, to := cu[k], cu[k+1]
-		if w.labels != nil {
-			if l := w.labels[from]; l != ignore {
-				bad("first_label", int(from), "%d: want %d", l, ignore)
-			}
-			for _, l := range w.labels[from+1 : to] {
-				if l != ignore {
-					c.r.Supervised++
-				}
-			}
-		}
-		if w.samples != nil {
-			if w.samples[k] < 0 {
-				bad("sample_index", k, "%d: want 0 or more", w.samples[k])
-				continue
-			}
-			c.note(w.samples[k], w, int(from), int(to), k, bad)
+	c.Tokens += int64(w.n - w.pad)
+	c.segments += int64(w.segments())
+	c.maxInRow = max(c.maxInRow, int64(w.segments()))
+	c.content(w)
+	for k := range kinds {
+		if kinds[k].want != nil && w.columns[k] != nil {
+			c.derived(w, k)
 		}
 	}
+	if m := c.rules.maxSamples; m > 0 && int64(w.segments()) > m {
+		c.bad("max_samples", -1, "%d samples: want at most %d", w.segments(), m)
+	}
+	c.samples(w)
 }
 
-// boundaries returns the offsets of the segments, from the first column that has them, after all such columns were compared.
-func (c *checker) boundaries(w *row, n int, bad func(string, int, string, ...any)) ([]int64, bool) {
-	cu := w.cu
-	ok := true
-	if cu == nil {
-		cu = []int64{0}
-		switch {
-		case w.lengths != nil:
-			for _, l := range w.lengths {
-				cu = append(cu, cu[len(cu)-1]+l)
+// lengths checks how many values there are.
+func (c *shardChecker) lengths(w *row) bool {
+	for k, v := range w.columns {
+		if v != nil && kinds[k].tokens && len(v) != w.n {
+			c.bad("lengths", -1, "%d values of kind %s for %d ids", len(v), kinds[k].name, w.n)
+			return false
+		}
+	}
+	switch capacity := c.rules.capacity; {
+	case capacity > 0 && int64(w.n) > capacity:
+		c.bad("row_length", -1, "%d tokens: want at most %d", w.n, capacity)
+	case capacity > 0 && int64(w.n) != capacity && c.rules.padded:
+		c.bad("row_length", -1, "%d tokens: want %d, the capacity", w.n, capacity)
+	}
+	if shifted := w.columns[shiftedLabels]; w.columns[labels] == nil && len(shifted) > 0 {
+		c.unshifted = append(append(c.unshifted[:0], ignore), shifted[:w.n-1]...)
+		w.columns[labels] = c.unshifted
+	}
+	return true
+}
+
+// boundaries finds the segments by the first column that has them and is right in itself.
+func (c *shardChecker) boundaries(w *row) bool {
+	said := false // that such a column is wrong in itself
+	for _, k := range []int{cuSeqlens, lengths, positionIDs, tokens} {
+		if w.columns[k] == nil {
+			continue
+		}
+		cu := c.cu[:0]
+		switch k {
+		case cuSeqlens:
+			cu = append(cu, w.columns[k]...)
+		case lengths:
+			cu = append(cu, 0)
+			for i, l := range w.columns[k] {
+				cu = append(cu, cu[i]+l)
 			}
-		case w.positions != nil:
-			for i, p := range w.positions {
-				if p == 0 && i > 0 {
+		case positionIDs:
+			for i, p := range w.columns[k] {
+				if p == 0 || i == 0 {
 					cu = append(cu, int64(i))
 				}
 			}
-			cu = append(cu, int64(n))
+			cu = append(cu, int64(w.n))
 		default:
-			cu = append(cu, int64(n))
+			cu = append(cu, 0, int64(w.n))
+		}
+		c.cu = cu
+		i, fault := offsets(cu, int64(w.n))
+		if fault == "" {
+			w.cu = cu
+			return true
+		}
+		if !said {
+			c.bad(cmp.Or(kinds[k].reason, "lengths"), i, "%s", fault)
+		}
+		said = true
+		w.columns[k] = nil // the rest of the row is checked by another column
+		if k == tokens {
+			break
 		}
 	}
-	switch {
-	case len(cu) < 2:
-		bad("cu_seqlens", -1, "%d offsets: want at least 2", len(cu))
-		return nil, false
+	return false
+}
+
+// offsets returns what is wrong with offsets, which start at 0, increase and end at n, and where.
+func offsets(cu []int64, n int64) (at int, fault string) {
+	switch last := len(cu) - 1; {
+	case last < 1:
+		return -1, fmt.Sprintf("%d offsets: want at least 2", last+1)
 	case cu[0] != 0:
-		bad("cu_seqlens", 0, "%d: want 0", cu[0])
-		ok = false
-	case cu[len(cu)-1] != int64(n):
-		bad("cu_seqlens", len(cu)-1, "%d: want %d, the row's length", cu[len(cu)-1], n)
-		ok = false
+		return 0, fmt.Sprintf("%d: want 0", cu[0])
+	case cu[last] != n:
+		return last, fmt.Sprintf("%d: want %d, the row's length", cu[last], n)
 	}
 	for i := 1; i < len(cu); i++ {
 		if cu[i] <= cu[i-1] {
-			bad("cu_seqlens", i, "%d after %d: want more", cu[i], cu[i-1])
-			ok = false
+			return i, fmt.Sprintf("%d after %d: want more", cu[i], cu[i-1])
 		}
 	}
-	if !ok {
-		return nil, false
-	}
-	if w.lengths != nil {
-		if len(w.lengths) != len(cu)-1 {
-			bad("seq_lengths", -1, "%d lengths for %d segments", len(w.lengths), len(cu)-1)
-		} else {
-			for i, l := range w.lengths {
-				if l != cu[i+1]-cu[i] {
-					bad("seq_lengths", i, "%d: the segment has %d tokens", l, cu[i+1]-cu[i])
-				}
-			}
-		}
-	}
-	longest := int64(0)
-	for k := 1; k < len(cu); k++ {
-		longest = max(longest, cu[k]-cu[k-1])
-		wrongPosition, wrongIdx := false, false // one fault a segment is enough
-		for i := cu[k-1]; i < cu[k]; i++ {
-			if w.positions != nil && w.positions[i] != i-cu[k-1] && !wrongPosition {
-				bad("position_ids", int(i), "%d: want %d", w.positions[i], i-cu[k-1])
-				wrongPosition = true
-			}
-			if w.seqIdx != nil && w.seqIdx[i] != int64(k-1) && !wrongIdx {
-				bad("seq_idx", int(i), "%d: want %d", w.seqIdx[i], k-1)
-				wrongIdx = true
-			}
-		}
-	}
-	if w.longest != nil && w.longest[0] != longest {
-		bad("max_seqlen", -1, "%d: want %d", w.longest[0], longest)
-	}
-	return cu, true
+	return 0, ""
 }
 
-// content checks ids and labels of a row whose last pad tokens are padding.
-func (c *checker) content(w *row, n, pad int, bad func(string, int, string, ...any)) {
-	vocabulary, free, padID := int64(1)<<31, false, int64(-1)
-	if c.m != nil {
-		if c.m.Job.VocabSize > 0 {
-			vocabulary = c.m.Job.VocabSize
+// tail finds the pad tail.
+func (c *shardChecker) tail(w *row) bool {
+	last := w.cu[len(w.cu)-1] - w.cu[len(w.cu)-2]
+	switch v := w.columns[padLength]; {
+	case v != nil:
+		if p := v[0]; p < 0 || p > 0 && p != last || p >= int64(w.n) {
+			c.bad("pad_length", -1, "%d: the last segment has %d of the row's %d tokens", p, last, w.n)
+			return false
 		}
-		free, padID = c.m.Job.Labels == "free", c.m.Job.PadID
+		w.pad = int(v[0])
+	case w.columns[sampleIndex] != nil && len(w.cu)-2 == len(w.columns[sampleIndex]):
+		w.pad = int(last)
 	}
-	for i, id := range w.tokens {
-		if id < 0 || id >= vocabulary {
-			bad("token", i, "%d: want 0..%d", id, vocabulary-1)
+	if w.pad > 0 && c.rules.ragged {
+		c.bad("pad_length", -1, "%d: want 0, since rows are not padded", w.pad)
+	}
+	if w.pad > 0 {
+		c.anyPad = true
+	}
+	return true
+}
+
+// content checks ids and labels.
+func (c *shardChecker) content(w *row) {
+	ids, targets := w.columns[tokens], w.columns[labels]
+	for i, id := range ids {
+		if id < 0 || id >= c.rules.vocabulary {
+			c.bad("token", i, "%d: want 0..%d", id, c.rules.vocabulary-1)
+			break
 		}
-		if i >= n-pad && padID >= 0 && id != padID {
-			bad("pad_id", i, "%d: want %d", id, padID)
+	}
+	end := w.n - w.pad
+	padID := c.rules.padID
+	if padID < 0 && w.pad > 0 {
+		padID = ids[end]
+	}
+	for i := end; i < w.n; i++ {
+		if ids[i] != padID {
+			c.bad("pad_id", i, "%d: want %d", ids[i], padID)
+			break
 		}
-		if w.labels == nil {
+	}
+	if targets == nil {
+		return
+	}
+	for i := end; i < w.n; i++ {
+		if targets[i] != ignore {
+			c.bad("pad_label", i, "%d: want %d", targets[i], ignore)
+			break
+		}
+	}
+	for i, l := range targets[:end] {
+		if l != ignore && l != ids[i] && (c.rules.labels != "free" || l < 0 || l >= c.rules.vocabulary) {
+			c.bad("label", i, "%d: want %d or %d", l, ignore, ids[i])
+			break
+		}
+	}
+}
+
+// derived compares a column with what follows from the others.
+func (c *shardChecker) derived(w *row, k int) {
+	if w.columns[labels] == nil && (k == lossMask || k == shiftedLabels) {
+		return
+	}
+	c.want = kinds[k].want(c.want[:0], w)
+	have := w.columns[k]
+	if len(have) != len(c.want) {
+		c.bad(kinds[k].reason, -1, "%d values: want %d", len(have), len(c.want))
+		return
+	}
+	for i, v := range have {
+		if v != c.want[i] {
+			c.bad(kinds[k].reason, i, "%d: want %d", v, c.want[i])
+			return
+		}
+	}
+}
+
+// samples checks the segments one by one and notes whose samples they are.
+func (c *shardChecker) samples(w *row) {
+	index, targets := w.columns[sampleIndex], w.columns[labels]
+	if index != nil && len(index) != w.segments() {
+		c.bad("sample_index", -1, "%d samples for %d segments", len(index), w.segments())
+		index = nil
+	}
+	c.notes = c.notes[:0]
+	for k := range w.segments() {
+		from, to := w.cu[k], w.cu[k+1]
+		if limit := c.rules.longest; limit > 0 && to-from > limit {
+			c.bad("too_long", int(from), "a segment of %d tokens: want at most %d", to-from, limit)
+		}
+		var segment []int64
+		if targets != nil {
+			segment = targets[from:to]
+			c.targets(int(from), segment)
+		}
+		if index == nil {
 			continue
 		}
-		switch l := w.labels[i]; {
-		case l == ignore:
-		case i >= n-pad:
-			bad("pad_label", i, "%d: want %d", l, ignore)
-		case !free && l != id:
-			bad("label", i, "%d: want %d or %d", l, ignore, id)
+		if index[k] < 0 {
+			c.bad("sample_index", k, "%d: want 0 or more", index[k])
+			continue
+		}
+		c.notes = append(c.notes, note{index[k], c.hash.of(w.columns[tokens][from:to], segment)})
+	}
+	c.register.add(c.notes)
+}
+
+// targets checks and counts the supervised tokens of a segment.
+func (c *shardChecker) targets(from int, labels []int64) {
+	if labels[0] != ignore {
+		c.bad("first_label", from, "%d: want %d", labels[0], ignore)
+	}
+	n, masked := int64(0), -1
+	for i, l := range labels[1:] {
+		if l != ignore {
+			n++
+		} else if masked < 0 {
+			masked = i + 1
 		}
 	}
-}
-
-// digest stands for the segments of one sample: how many there are, and the sum of their hashes.
-type digest struct {
-	n, tokens int64
-	a, b      uint64
-}
-
-func (d digest) plus(tokens, labels []int64, scratch *[]byte) digest {
-	buf := (*scratch)[:0]
-	for i, id := range tokens {
-		l := int64(ignore)
-		if i > 0 && labels != nil {
-			l = labels[i]
-		}
-		buf = binary.LittleEndian.AppendUint32(buf, uint32(id))
-		buf = binary.LittleEndian.AppendUint32(buf, uint32(l))
+	c.supervised += n
+	if masked >= 0 && c.rules.labels == "all" {
+		c.bad("label", from+masked, "%d: want the id, since every token is a target", ignore)
 	}
-	*scratch = buf
-	sum := sha256.Sum256(buf)
-	return digest{d.n + 1, d.tokens + int64(len(tokens)), d.a + binary.LittleEndian.Uint64(sum[:]), d.b + binary.LittleEndian.Uint64(sum[8:])}
-}
-
-// note notes a segment of a sample.
-func (c *checker) note(sample int64, w *row, from, to, k int, bad func(string, int, string, ...any)) {
-	var labels []int64
-	if w.labels != nil {
-		labels = w.labels[from:to]
+	if n == 0 && c.rules.targets {
+		c.bad("no_target", from, "none of %d tokens is supervised: the job leaves such samples out", len(labels))
 	}
-	this := digest{}.plus(w.tokens[from:to], labels, &c.scratch)
-	d, seen := c.found[sample]
-	split := c.m != nil && c.m.Job.TooLong == "split" || c.m == nil && this != d // without a manifest it may have been
-	if seen && !split {
-		bad("sample_twice", k, "sample %d is in an earlier row or segment too", sample)
-	}
-	c.found[sample] = digest{d.n + 1, d.tokens + this.tokens, d.a + this.a, d.b + this.b}
 }

@@ -6,9 +6,11 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/brimful/brimful/tokenstream"
 	"github.com/brimful/brimful/tokenstream/dataset"
 	"github.com/brimful/brimful/tokenstream/jsonl"
 	"github.com/brimful/brimful/tokenstream/source"
@@ -36,9 +38,14 @@ It exits with 3 when the data is wrong and with 1 when it could not be checked.`
 			if len(args) != 1 {
 				return usagef("%d directories: want one", len(args))
 			}
+			if faults < 1 {
+				return usagef("--faults %d: want 1 or more", faults)
+			}
 			o := verify.Options{Faults: faults}
+			var files *source.Files
 			if len(inputs) > 0 {
-				files, err := source.Open(inputs, source.Options{Stdin: cmd.InOrStdin(), JSONL: jsonl.Options{}})
+				var err error
+				files, err = source.Open(inputs, source.Options{Stdin: cmd.InOrStdin(), JSONL: jsonl.Options{}})
 				if err != nil {
 					return err
 				}
@@ -49,6 +56,9 @@ It exits with 3 when the data is wrong and with 1 when it could not be checked.`
 				return err
 			}
 			printReport(cmd.ErrOrStderr(), args[0], r)
+			if files != nil && !r.OK() {
+				noteOtherInputs(cmd.ErrOrStderr(), args[0], files.Inputs())
+			}
 			if asJSON {
 				if err := printJSON(cmd.OutOrStdout(), r); err != nil {
 					return err
@@ -86,10 +96,32 @@ func printReport(w io.Writer, dir string, r *verify.Report) {
 		plural(r.Rows, "row"), plural(r.Samples, "sample"), dataset.Commas(r.Tokens), dataset.Commas(r.Supervised))
 	switch {
 	case !r.Manifest:
-		fmt.Fprintf(w, "there is no manifest: capacity, checksums and the ledger could not be checked\n")
+		fmt.Fprintf(w, "there is no manifest: the rows were checked for what they show by themselves; capacity, checksums, counts and the ledger could not be\n")
+	case len(r.Unchecked) > 0:
+		fmt.Fprintf(w, "not checked, since the manifest does not say enough: %s\n", strings.Join(r.Unchecked, ", "))
+	}
+	switch {
+	case !r.Manifest:
 	case r.Source && r.OK():
 		fmt.Fprintf(w, "every sample of the source is there exactly once and whole, or in the ledger with the rule that left it out or cut it\n")
 	case !r.Source:
 		fmt.Fprintf(w, "the samples were not compared with their source: --source does that\n")
+	}
+}
+
+// noteOtherInputs says which inputs are not those on record, since that explains most differences between rows and source.
+func noteOtherInputs(w io.Writer, dir string, inputs []tokenstream.Input) {
+	m, err := dataset.ReadManifest(dir)
+	if err != nil || len(m.Inputs) == 0 {
+		return
+	}
+	if len(inputs) != len(m.Inputs) {
+		fmt.Fprintf(w, "note: it was packed from %s, and compared with %d\n", plural(int64(len(m.Inputs)), "input"), len(inputs))
+		return
+	}
+	for i, in := range inputs {
+		if was := m.Inputs[i]; in.SHA256 != was.SHA256 && in.SHA256 != "" && was.SHA256 != "" {
+			fmt.Fprintf(w, "note: %s is not what was packed as %s: its sha256 is another\n", in.Path, was.Path)
+		}
 	}
 }

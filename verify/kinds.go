@@ -1,0 +1,103 @@
+package verify
+
+// The kinds of columns, by their place in [kinds].
+const (
+	tokens = iota
+	labels
+	shiftedLabels
+	padLength
+	sampleIndex
+	cuSeqlens
+	lengths
+	positionIDs
+	seqIdx
+	lossMask
+	maxSeqlen
+	numKinds
+)
+
+// kinds is what is known of the kinds of columns that a manifest may name. A new kind is a new line.
+var kinds = [numKinds]struct {
+	name   string // in the manifest
+	reason string // of a fault
+	tokens bool   // there is one value a token
+	single bool   // there is one value a row, which is no list
+
+	// want, if not nil, appends the right values to dst, which follow from the ids, the labels and the boundaries of the row.
+	want func(dst []int64, w *row) []int64
+}{
+	tokens:        {name: "tokens", tokens: true},
+	labels:        {name: "labels", tokens: true},
+	shiftedLabels: {name: "shifted_labels", reason: "shifted_labels", tokens: true, want: wantShiftedLabels},
+	padLength:     {name: "pad_length", single: true},
+	sampleIndex:   {name: "sample_index"},
+	cuSeqlens:     {name: "cu_seqlens", reason: "cu_seqlens", want: wantCuSeqlens},
+	lengths:       {name: "lengths", reason: "seq_lengths", want: wantLengths},
+	positionIDs:   {name: "position_ids", reason: "position_ids", tokens: true, want: wantPositionIDs},
+	seqIdx:        {name: "seq_idx", reason: "seq_idx", tokens: true, want: wantSeqIdx},
+	lossMask:      {name: "loss_mask", reason: "loss_mask", tokens: true, want: wantLossMask},
+	maxSeqlen:     {name: "max_seqlen", reason: "max_seqlen", single: true, want: wantMaxSeqlen},
+}
+
+// kindOf returns the kind of that name, or -1.
+func kindOf(name string) int {
+	for k := range kinds {
+		if kinds[k].name == name {
+			return k
+		}
+	}
+	return -1
+}
+
+func wantCuSeqlens(dst []int64, w *row) []int64 { return append(dst, w.cu...) }
+
+func wantLengths(dst []int64, w *row) []int64 {
+	for k := 1; k < len(w.cu); k++ {
+		dst = append(dst, w.cu[k]-w.cu[k-1])
+	}
+	return dst
+}
+
+func wantMaxSeqlen(dst []int64, w *row) []int64 {
+	longest := int64(0)
+	for k := 1; k < len(w.cu); k++ {
+		longest = max(longest, w.cu[k]-w.cu[k-1])
+	}
+	return append(dst, longest)
+}
+
+func wantPositionIDs(dst []int64, w *row) []int64 {
+	for k := 1; k < len(w.cu); k++ {
+		for i := range w.cu[k] - w.cu[k-1] {
+			dst = append(dst, i)
+		}
+	}
+	return dst
+}
+
+func wantSeqIdx(dst []int64, w *row) []int64 {
+	for k := 1; k < len(w.cu); k++ {
+		for range w.cu[k] - w.cu[k-1] {
+			dst = append(dst, int64(k-1))
+		}
+	}
+	return dst
+}
+
+func wantLossMask(dst []int64, w *row) []int64 {
+	for _, l := range w.columns[labels] {
+		if l == ignore {
+			dst = append(dst, 0)
+		} else {
+			dst = append(dst, 1)
+		}
+	}
+	return dst
+}
+
+func wantShiftedLabels(dst []int64, w *row) []int64 {
+	for k := 1; k < len(w.cu); k++ {
+		dst = append(append(dst, w.columns[labels][w.cu[k-1]+1:w.cu[k]]...), ignore)
+	}
+	return dst
+}
