@@ -32,15 +32,25 @@ type entry struct {
 	labelled       bool
 }
 
-func (b *block) reset() {
+// reset makes b empty. It keeps the memory of b, but not that of a block that a line of unusual length made large.
+func (b *block) reset(o *Options) {
+	if cap(b.text) > largeBlocks*o.blockBytes {
+		*b = block{}
+	}
 	*b = block{text: b.text[:0], samples: b.samples[:0], tokens: b.tokens[:0], labels: b.labels[:0], names: b.names[:0]}
+	if b.labels == nil {
+		b.labels = []int32{} // or empty labels would be no labels
+	}
 }
+
+// largeBlocks is how many times larger than usual a block is that is not kept, and that is read alone.
+const largeBlocks = 16
 
 // padding is how far the scanner may look beyond the end of the text.
 const padding = 16
 
-// maxDecompressed bounds the memory of a zstd frame's window.
-const maxDecompressed = 1 << 30
+// maxWindow bounds the memory that the header of a zstd frame can ask for: four times what the zstd command takes without being told.
+const maxWindow = 512 << 20
 
 // decompress returns the text of r and a function that releases what reading it takes.
 func decompress(r io.Reader) (io.Reader, func(), error) {
@@ -54,7 +64,7 @@ func decompress(r io.Reader) (io.Reader, func(), error) {
 		}
 		return named{z, "gzip"}, func() { z.Close() }, nil
 	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}), len(head) == 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:], []byte{0x2a, 0x4d, 0x18}):
-		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecompressed), zstd.WithDecoderMaxWindow(maxDecompressed))
+		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -92,7 +102,7 @@ var byteOrderMark = []byte{0xef, 0xbb, 0xbf}
 
 // next fills b with the next lines, or with an error, and reports whether there was something.
 func (br *blockReader) next(b *block) bool {
-	b.reset()
+	b.reset(br.o)
 	if br.ended {
 		return false
 	}
@@ -100,7 +110,7 @@ func (br *blockReader) next(b *block) bool {
 	br.rest = br.rest[:0]
 	end := 0 // of the last whole line
 	for end == 0 && !br.ended {
-		size := max(br.o.blockBytes, len(text)) // doubles while a line has no end
+		size := max(br.o.blockBytes, min(len(text), br.o.MaxLineBytes+1-len(text))) // doubles while a line has no end
 		if cap(text) < len(text)+size+padding {
 			text = append(make([]byte, 0, len(text)+size+padding), text...)
 		}
@@ -127,7 +137,9 @@ func (br *blockReader) next(b *block) bool {
 			b.err = fmt.Errorf("the line has more than %d bytes", br.o.MaxLineBytes)
 		}
 	}
-	br.rest = append(br.rest, text[end:]...)
+	if !br.ended {
+		br.rest = append(br.rest, text[end:]...)
+	}
 	b.text = text[:end]
 	b.lines = int64(bytes.Count(b.text, []byte{'\n'}))
 	if b.err != nil {
@@ -137,18 +149,23 @@ func (br *blockReader) next(b *block) bool {
 }
 
 // readFull reads until p is full. Its error is io.EOF at the end of r, and never io.ErrUnexpectedEOF unless r says so: that of a cut
-// gzip file must not pass for an end.
+// gzip file must not pass for an end. A reader that goes on to give nothing is an error.
 func readFull(r io.Reader, p []byte) (n int, err error) {
-	for n < len(p) && err == nil {
+	for empty := 0; n < len(p) && err == nil; {
 		var m int
 		m, err = r.Read(p[n:])
 		n += m
+		if m > 0 {
+			empty = 0
+		} else if empty++; err == nil && empty == 100 {
+			err = io.ErrNoProgress
+		}
 	}
 	return n, err
 }
 
 // parallel parses blocks by several goroutines and delivers them in order until deliver is done. All goroutines have ended when it
-// returns.
+// returns. After a large block it reads on only when all blocks have been delivered, so that long lines are not in memory together.
 func parallel(blocks *blockReader, o *Options, deliver func(*block) bool) {
 	type job struct {
 		*block
@@ -167,18 +184,29 @@ func parallel(blocks *blockReader, o *Options, deliver func(*block) bool) {
 	running.Go(func() {
 		defer close(jobs)
 		defer close(order)
+		idle := make([]*block, 0, depth) // blocks that are with nobody else
+		wanted := 1                      // how many have to be idle to read on
 		for {
-			select {
-			case <-stop:
-				return
-			case b := <-free:
-				if !blocks.next(b) {
+			for len(idle) < wanted {
+				select {
+				case <-stop:
 					return
+				case b := <-free:
+					idle = append(idle, b)
 				}
-				j := job{b, make(chan struct{})}
-				jobs <- j // there is room: no more jobs than blocks
-				order <- j
 			}
+			b := idle[len(idle)-1]
+			idle = idle[:len(idle)-1]
+			if !blocks.next(b) {
+				return
+			}
+			wanted = 1
+			if cap(b.text) > largeBlocks*o.blockBytes {
+				wanted = depth
+			}
+			j := job{b, make(chan struct{})}
+			jobs <- j // there is room: no more jobs than blocks
+			order <- j
 		}
 	})
 	for range o.Workers {

@@ -3,7 +3,8 @@
 // A line is an object: input_ids, a list of token ids, and at most one statement of what is to be learnt: labels (unshifted, -100 where
 // nothing is), or one or more masks of 0 and 1 (or false and true), of which a token needs a 1 in every one. An attention_mask marks
 // padding by 0, at either end; padding is stripped, also from labels and masks. A null stands for an absent key, but not for input_ids.
-// Other keys are skipped. Blank lines are skipped too. Text may be plain, gzip or zstd, which is told by its content.
+// The string or integer under id names the sample. position_ids may be there if they count the one sample through. Other keys are
+// skipped. Blank lines are skipped too. Text may be plain, gzip or zstd, which is told by its content.
 //
 // What is not exactly that is refused with the file, the line, the key and the place in it: numbers with a fraction or an exponent,
 // strings, lists of lists, null elements, lists of different lengths, keys that stand twice, and rows that are packed already.
@@ -30,8 +31,8 @@ type Options struct {
 	MaxLineBytes int      // longest line; 0 is 256 MiB. A line takes a few times its length in memory
 	Workers      int      // goroutines that parse; 0 is runtime.GOMAXPROCS(0), 1 parses without a goroutine
 
-	// Unused, if not nil, is called once with each key that is skipped although its value is a list of numbers, and so might have one
-	// for each token.
+	// Unused, if not nil, is called once with each key that is skipped although its value is a list that begins with a number, boolean
+	// or null, and so might have one for each token. After 1,000 keys it is not called any more.
 	Unused func(key string)
 
 	blockBytes int  // of text parsed at a time; 0 is 1 MiB
@@ -48,15 +49,35 @@ func (o *Options) setDefaults() {
 	if o.Masks == nil {
 		o.Masks = []string{"loss_mask", "assistant_masks", "completion_mask"}
 	}
-	if o.MaxLineBytes <= 0 {
+	if o.MaxLineBytes == 0 {
 		o.MaxLineBytes = 256 << 20
 	}
-	if o.Workers <= 0 {
+	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	if o.blockBytes <= 0 {
+	if o.blockBytes == 0 {
 		o.blockBytes = 1 << 20
 	}
+}
+
+// check returns an error if an option is out of its range or a key would have to be read as two things, of which one would be lost.
+func (o *Options) check() error {
+	switch {
+	case o.MaxLineBytes < 0:
+		return fmt.Errorf("longest line of %d bytes: want at least 1, or 0 for the default", o.MaxLineBytes)
+	case o.Workers < 0:
+		return fmt.Errorf("%d workers: want at least 1, or 0 for the default", o.Workers)
+	}
+	keys := append([]string{o.IDs, o.Labels}, o.Masks...)
+	for i, key := range keys {
+		if fixedRoles[key] != roleNone || slices.Contains(keys[:i], key) {
+			return fmt.Errorf("the key %s can't be read as two things", key)
+		}
+	}
+	if r := fixedRoles[o.KeyField]; slices.Contains(keys, o.KeyField) || r != roleNone && r != roleID {
+		return fmt.Errorf("key field %s: want a key with a string or an integer", o.KeyField)
+	}
+	return nil
 }
 
 // Read returns the samples of r, in order, whatever the number of workers. An error that has a place is a [*tokenstream.InputError]. The
@@ -64,13 +85,17 @@ func (o *Options) setDefaults() {
 func Read(r io.Reader, o Options) tokenstream.Source {
 	o.setDefaults()
 	return func(yield func(tokenstream.Sample, error) bool) {
+		if err := o.check(); err != nil {
+			yield(tokenstream.Sample{}, err)
+			return
+		}
 		text, closeText, err := decompress(r)
 		if err != nil {
 			yield(tokenstream.Sample{}, &tokenstream.InputError{Place: tokenstream.Place{Name: o.Name}, Err: err})
 			return
 		}
 		defer closeText()
-		d := &delivery{o: &o, yield: yield}
+		d := &delivery{o: &o, yield: yield, unused: map[string]bool{}}
 		blocks := blockReader{r: text, o: &o}
 		if o.Workers == 1 {
 			p := newParser(&o)
@@ -92,14 +117,17 @@ type delivery struct {
 	o      *Options
 	yield  func(tokenstream.Sample, error) bool
 	lines  int64 // of the blocks before
-	unused []string
+	unused map[string]bool
 }
+
+// maxUnused bounds the memory that the keys of a hostile file can take.
+const maxUnused = 1000
 
 // deliver yields the samples of b and then its error, if it has one, and reports whether to go on.
 func (d *delivery) deliver(b *block) bool {
 	for _, key := range b.unused {
-		if !slices.Contains(d.unused, key) {
-			d.unused = append(d.unused, key)
+		if !d.unused[key] && len(d.unused) < maxUnused {
+			d.unused[key] = true
 			if d.o.Unused != nil {
 				d.o.Unused(key)
 			}

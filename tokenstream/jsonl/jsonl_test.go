@@ -1,19 +1,11 @@
 package jsonl_test
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
-	"testing/iotest"
-	"time"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
 	"github.com/brimful/brimful/tokenstream"
@@ -51,11 +43,17 @@ func TestGoodLines(t *testing.T) {
 		{"a large id stays as it is", `{"id":9007199254740993,"input_ids":[65535,65536,119546]}`, []int32{65535, 65536, 119546}, nil, "9007199254740993"},
 		{"escaped key", `{"input\u005fids":[1]}`, []int32{1}, nil, ""},
 		{"unicode id", `{"id":"é\n","input_ids":[1]}`, []int32{1}, nil, "é\n"},
+		{"escaped id", `{"id":"\u00e9\"\\","input_ids":[1]}`, []int32{1}, nil, "é\"\\"},
+		{"negative id", `{"id":-12,"input_ids":[1]}`, []int32{1}, nil, "-12"},
+		{"a null id is none", `{"id":null,"input_ids":[1]}`, []int32{1}, nil, ""},
 		{"null labels are none", `{"labels":null,"input_ids":[1]}`, []int32{1}, nil, ""},
+		{"null offsets are none", `{"cu_seqlens":null,"input_ids":[1]}`, []int32{1}, nil, ""},
+		{"keys in another script", `{"来源":"a","类型":"b","input_ids":[1]}`, []int32{1}, nil, ""},
 		{"other keys", `{"messages":[{"role":"user","content":"a \" ] } , b"}],"input_ids":[1],"n":1.5,"ok":true,"x":null,"y":{}}`, []int32{1}, nil, ""},
 		{"empty ids", `{"input_ids":[],"labels":[]}`, []int32{}, []int32{}, ""},
 		{"mask", `{"input_ids":[1,2,3],"assistant_masks":[0,0,1]}`, []int32{1, 2, 3}, []int32{-100, -100, 3}, ""},
 		{"boolean mask", `{"input_ids":[4,5],"completion_mask":[false,true]}`, []int32{4, 5}, []int32{-100, 5}, ""},
+		{"mixed mask", `{"input_ids":[4,5],"completion_mask":[0, true]}`, []int32{4, 5}, []int32{-100, 5}, ""},
 		{"two masks", `{"input_ids":[1,2,3],"loss_mask":[1,1,0],"completion_mask":[0,1,1]}`, []int32{1, 2, 3}, []int32{-100, 2, -100}, ""},
 		{"padding left", `{"input_ids":[0,0,7,8],"attention_mask":[0,0,1,1],"labels":[-100,-100,7,8]}`, []int32{7, 8}, []int32{7, 8}, ""},
 		{"padding right", `{"input_ids":[7,8,0,0],"attention_mask":[1,1,0,0],"loss_mask":[0,1,0,0]}`, []int32{7, 8}, []int32{-100, 8}, ""},
@@ -72,6 +70,7 @@ func TestGoodLines(t *testing.T) {
 			if c.labels == nil {
 				require.Nil(t, got[0].Labels, c.name)
 			} else {
+				require.NotNil(t, got[0].Labels, "%s: no labels make every token a target", c.name)
 				require.Equal(t, c.labels, append([]int32{}, got[0].Labels...), c.name)
 			}
 			require.Equal(t, c.id, got[0].ID, c.name)
@@ -83,7 +82,7 @@ func TestGoodLines(t *testing.T) {
 func TestBadLines(t *testing.T) {
 	for _, c := range []struct{ name, line, want string }{
 		{"not JSON", `input_ids: 1`, "a:3: not JSON: invalid character 'i'"},
-		{"cut", `{"input_ids":[1,2`, "not JSON: unexpected end"},
+		{"cut", `{"input_ids":[1,2`, "not JSON: unexpected end of JSON input (at byte 17 of the line): want one object a line"},
 		{"two values", `{"input_ids":[1]} {"input_ids":[2]}`, "not JSON"},
 		{"NUL", "{\"input_ids\":[1\x00]}", "not JSON"},
 		{"list", `[1,2]`, "a list: want an object with input_ids"},
@@ -118,7 +117,15 @@ func TestBadLines(t *testing.T) {
 		{"twice, other", `{"input_ids":[1],"x":1,"x":2}`, "x: the key stands twice"},
 		{"twice, escaped", `{"input_ids":[1],"input_id\u0073":[1]}`, "input_ids: the key stands twice"},
 		{"id of another type", `{"input_ids":[1],"id":[1]}`, "id: a list: want a string or an integer"},
+		{"id with a fraction", `{"input_ids":[1],"id":1.5}`, "id: the number 1.5: want a string or an integer"},
+		{"boolean id", `{"input_ids":[1],"id":true}`, "id: true: want a string or an integer"},
+		{"twice, null", `{"labels":null,"input_ids":[1],"labels":[1]}`, "labels: the key stands twice"},
+		{"boolean labels", `{"input_ids":[1],"labels":[true]}`, "labels[0]: true: want an integer"},
+		{"null in a mask", `{"input_ids":[1,2],"loss_mask":[true,null]}`, "loss_mask[1]: null: want an integer"},
+		{"labels beyond int32", `{"input_ids":[1],"labels":[-2147483649]}`, "labels[0]: -2147483649: want -2147483648..2147483647"},
 		{"packed", `{"input_ids":[1,2],"cu_seqlens":[0,1,2]}`, "cu_seqlens: the line is packed already"},
+		{"packed, by numbers", `{"input_ids":[1,2],"seq_idx":[0,1]}`, "seq_idx: the line is packed already"},
+		{"packed, by lengths", `{"input_ids":[1,2],"seq_lengths":[1,1]}`, "seq_lengths: the line is packed already"},
 		{"packed, by positions", `{"input_ids":[1,2],"position_ids":[0,0]}`, "position_ids[1]: 0: want 1"},
 		{"deep", `{"input_ids":[1],"x":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, "exceeded max depth"},
 		{"cut inside another value", `{"input_ids":[1],"x":"abc`, "not JSON"},
@@ -135,80 +142,6 @@ func TestBadLines(t *testing.T) {
 	}
 }
 
-func TestLongLines(t *testing.T) {
-	line := func(n int) string {
-		const head, tail = `{"input_ids":[1`, `]}`
-		return head + strings.Repeat(",1", (n-len(head)-len(tail))/2) + strings.Repeat(" ", (n-len(head)-len(tail))%2) + tail
-	}
-	var text strings.Builder
-	sizes := []int{65535, 65536, 65537, 1<<20 + 1, 40 << 20, 17}
-	for _, n := range sizes {
-		text.WriteString(line(n) + "\n")
-	}
-	for _, workers := range []int{1, 2} {
-		got, err := read(strings.NewReader(text.String()), jsonl.Options{Workers: workers})
-		require.NoError(t, err)
-		require.Len(t, got, len(sizes))
-		for i, n := range sizes {
-			require.Len(t, got[i].Tokens, 1+(n-17)/2)
-		}
-		got, err = read(strings.NewReader(text.String()), jsonl.Options{Workers: workers, MaxLineBytes: 2 << 20})
-		require.ErrorContains(t, err, "row 5: the line has")
-		require.Len(t, got, 4)
-	}
-}
-
-func TestText(t *testing.T) {
-	const a, b = `{"input_ids":[1]}`, `{"input_ids":[2]}`
-	for name, text := range map[string]string{
-		"no newline at the end": a + "\n" + b, "CRLF": a + "\r\n" + b + "\r\n", "blank lines": "\n \n" + a + "\n\t\n\n" + b + "\n\n",
-		"byte order mark": "\xef\xbb\xbf" + a + "\n" + b,
-	} {
-		got, err := read(iotest.OneByteReader(strings.NewReader(text)), jsonl.Options{})
-		require.NoError(t, err, name)
-		require.Len(t, got, 2, name)
-	}
-	for _, text := range []string{"", "\n", "  \n\n"} {
-		got, err := read(strings.NewReader(text), jsonl.Options{})
-		require.NoError(t, err)
-		require.Empty(t, got)
-	}
-}
-
-func gzipped(text string) []byte {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	w.Write([]byte(text))
-	w.Close()
-	return b.Bytes()
-}
-
-func zstded(text string) []byte {
-	w, _ := zstd.NewWriter(nil)
-	return w.EncodeAll([]byte(text), nil)
-}
-
-func TestCompressed(t *testing.T) {
-	first, second := "{\"input_ids\":[1,2]}\n{\"input_", "ids\":[3]}\n"
-	for name, pack := range map[string]func(string) []byte{"gzip": gzipped, "zstd": zstded} {
-		whole := append(pack(first), pack(second)...) // members or frames that end within a line
-		got, err := read(bytes.NewReader(whole), jsonl.Options{})
-		require.NoError(t, err, name)
-		require.Len(t, got, 2, name)
-		for cut := 5; cut < len(whole); cut++ {
-			if cut == len(pack(first)) {
-				continue // that is a whole text, of which the last line is cut
-			}
-			_, err := read(bytes.NewReader(whole[:cut]), jsonl.Options{Name: "x"})
-			require.Error(t, err, "%s cut at %d", name, cut)
-		}
-		_, err = read(bytes.NewReader(pack(first)[:len(pack(first))-3]), jsonl.Options{Name: "x"})
-		require.ErrorContains(t, err, name, "the error says what is cut")
-		_, err = read(bytes.NewReader(append(whole, "garbage at the end"...)), jsonl.Options{Name: "x"})
-		require.Error(t, err, "%s with garbage", name)
-	}
-}
-
 func TestKeyField(t *testing.T) {
 	for key, want := range map[string]string{"group": "g1", "id": "7"} {
 		got, err := read(strings.NewReader(`{"id":7,"group":"g1","input_ids":[1]}`), jsonl.Options{KeyField: key})
@@ -220,11 +153,53 @@ func TestKeyField(t *testing.T) {
 }
 
 func TestUnused(t *testing.T) {
-	var keys []string
-	text := strings.Repeat(`{"input_ids":[1],"token_type_ids":[0],"messages":[{}],"none":[],"weights":[0.5],"t\u0020":[1]}`+"\n", 3)
-	_, err := read(strings.NewReader(text), jsonl.Options{Unused: func(k string) { keys = append(keys, k) }})
-	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"token_type_ids", "weights", "t "}, keys)
+	text := strings.Repeat(`{"input_ids":[1],"token_type_ids":[0],"messages":[{}],"none":[],"weights":[0.5],"t\u0020":[1],"is_text":[true],`+
+		`"some":[null,1],"tags":["a"],"score":[-1],"count":1}`+"\n", 3)
+	for _, workers := range []int{1, 3} {
+		for _, o := range []jsonl.Options{{Workers: workers}, jsonl.WithoutScan(jsonl.Options{Workers: workers}), jsonl.WithBlockBytes(jsonl.Options{Workers: workers}, 50)} {
+			var keys []string
+			o.Unused = func(k string) { keys = append(keys, k) }
+			_, err := read(strings.NewReader(text), o)
+			require.NoError(t, err)
+			require.Equal(t, []string{"token_type_ids", "weights", "t ", "is_text", "some", "score"}, keys)
+		}
+	}
+}
+
+// Keys that differ in every line must not fill the memory.
+func TestUnusedIsBounded(t *testing.T) {
+	var text strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&text, "{\"input_ids\":[1],\"x%d\":[1]}\n", i)
+	}
+	for _, workers := range []int{1, 3} {
+		var keys []string
+		o := jsonl.WithBlockBytes(jsonl.Options{Workers: workers, Unused: func(k string) { keys = append(keys, k) }}, 100)
+		_, err := read(strings.NewReader(text.String()), o)
+		require.NoError(t, err)
+		require.Len(t, keys, 1000)
+		require.Equal(t, "x999", keys[999])
+	}
+}
+
+// What would be read as two things, and so lost as one of them, is refused before the first line.
+func TestOptions(t *testing.T) {
+	for want, o := range map[string]jsonl.Options{
+		"the key input_ids can't be read as two things":      {Labels: "input_ids"},
+		"the key loss_mask can't be read as two things":      {Labels: "loss_mask"},
+		"the key m can't be read as two things":              {Masks: []string{"m", "m"}},
+		"the key attention_mask can't be read as two things": {Masks: []string{"attention_mask"}},
+		"the key id can't be read as two things":             {IDs: "id"},
+		"key field labels: want a key with":                  {KeyField: "labels"},
+		"key field completion_mask: want a key with":         {KeyField: "completion_mask"},
+		"key field position_ids: want a key with":            {KeyField: "position_ids"},
+		"-1 workers: want at least 1":                        {Workers: -1},
+		"longest line of -1 bytes: want at least 1":          {MaxLineBytes: -1},
+	} {
+		got, err := read(strings.NewReader(`{"input_ids":[1],"labels":[1],"m":[1]}`), o)
+		require.ErrorContains(t, err, want)
+		require.Empty(t, got)
+	}
 }
 
 func TestNames(t *testing.T) {
@@ -233,85 +208,17 @@ func TestNames(t *testing.T) {
 	require.Equal(t, []int32{-100, 2}, got[0].Labels)
 }
 
-// A reader's error comes after the samples before it.
-func TestReadError(t *testing.T) {
-	broken := errors.New("broken")
-	for _, workers := range []int{1, 2} {
-		got, err := read(io.MultiReader(strings.NewReader("{\"input_ids\":[1]}\n{\"inp"), iotest.ErrReader(broken)), jsonl.Options{Name: "a", Workers: workers})
-		require.ErrorIs(t, err, broken)
-		require.ErrorContains(t, err, "a:2: broken")
-		require.Len(t, got, 1)
-	}
-}
-
-// randomText returns many lines of every kind.
-func randomText(r *rand.Rand, lines int) string {
-	var b strings.Builder
-	for i := range lines {
-		n := r.IntN(300)
-		fmt.Fprintf(&b, `{"id":"s%d","input_ids":%s`, i, strings.ReplaceAll(fmt.Sprint(randomIDs(r, n)), " ", ","))
-		if r.IntN(2) == 0 {
-			fmt.Fprintf(&b, `,"labels":%s`, strings.ReplaceAll(fmt.Sprint(randomIDs(r, n)), " ", ", "))
-		}
-		b.WriteString("}\n")
-	}
-	return b.String()
-}
-
-func randomIDs(r *rand.Rand, n int) []int32 {
-	ids := make([]int32, n)
-	for i := range ids {
-		ids[i] = int32(r.Uint32() >> (1 + r.IntN(31)))
-	}
-	return ids
-}
-
-func TestWorkers(t *testing.T) {
-	text := randomText(rand.New(rand.NewPCG(3, 4)), 3000)
-	want, err := read(strings.NewReader(text), jsonl.Options{Workers: 1})
-	require.NoError(t, err)
-	require.Len(t, want, 3000)
-	for _, workers := range []int{2, 5} {
-		for _, block := range []int{100, 4096, 1 << 20} {
-			got, err := read(strings.NewReader(text), jsonl.WithBlockBytes(jsonl.Options{Workers: workers}, block))
-			require.NoError(t, err)
-			require.Equal(t, want, got)
-		}
-	}
-}
-
-// A consumer that stops early leaves no goroutine behind.
-func TestEarlyBreak(t *testing.T) {
-	text := randomText(rand.New(rand.NewPCG(5, 6)), 2000)
-	before := runtime.NumGoroutine()
-	for range 20 {
-		for range jsonl.Read(strings.NewReader(text), jsonl.WithBlockBytes(jsonl.Options{Workers: 4}, 1000)) {
+func ExampleRead() {
+	text := `{"id":"a","input_ids":[1,2,3],"loss_mask":[0,1,1]}
+{"id":"b","input_ids":[4,-5]}`
+	for s, err := range jsonl.Read(strings.NewReader(text), jsonl.Options{Name: "train.jsonl"}) {
+		if err != nil {
+			fmt.Println(err)
 			break
 		}
+		fmt.Println(s.ID, s.Tokens, s.Labels)
 	}
-	for i := 0; runtime.NumGoroutine() > before && i < 100; i++ { // those that have returned may still be counted for a moment
-		time.Sleep(time.Millisecond)
-	}
-	require.LessOrEqual(t, runtime.NumGoroutine(), before)
-}
-
-// FuzzRead: the fast way and encoding/json agree on every text, and so do all numbers of workers.
-func FuzzRead(f *testing.F) {
-	for _, s := range []string{
-		`{"input_ids":[1,2,3],"labels":[-100,2,3],"id":"a"}`, `{"input_ids": [ 12345678 , 123456789 ],"loss_mask":[0,1]}`, `{"x":{"y":[1,"]"]},"input_ids":[0]}`,
-		"{\"input_ids\":[1]}\r\n\n{\"input_ids\":[2147483648]}", `{"input_ids":[1],"attention_mask":[1],"position_ids":[0]}`, `{"input_ids":[-100]}`,
-		`{"id":-1,"input_ids":[00]}`, `{"input_ids":[1.0]}`, `{"a":1,"a":2,"input_ids":[]}`, "\xef\xbb\xbf{\"input_ids\":[1]}", `{"input_ids":[1]`, `{"input_ids":[1]]}`,
-		`{"input_ids":[1],"x":tru}`, `{"input_ids":[1],"x":1 2}`, `{"input_ids":[1],"x":"\ud800"}`, `{"input_ids":[1234567890123]}`, `{"input_ids":[-1000]}`,
-	} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		fast, fastErr := read(bytes.NewReader(text), jsonl.Options{Workers: 1})
-		slow, slowErr := read(bytes.NewReader(text), jsonl.WithoutScan(jsonl.Options{Workers: 1}))
-		many, manyErr := read(bytes.NewReader(text), jsonl.WithBlockBytes(jsonl.Options{Workers: 3}, 7))
-		require.Equal(t, fmt.Sprint(slowErr), fmt.Sprint(fastErr))
-		require.Equal(t, slow, fast)
-		require.Equal(t, fmt.Sprint(slowErr), fmt.Sprint(manyErr))
-		require.Equal(t, slow, many)
-	})
+	// Output:
+	// a [1 2 3] [-100 2 3]
+	// train.jsonl:2: input_ids[1]: -5: want 0..2147483647
 }

@@ -2,12 +2,9 @@ package jsonl
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"math"
+	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/brimful/brimful/tokenstream"
 )
@@ -22,6 +19,10 @@ type parser struct {
 	seen  []bool    // by role
 	id    []byte
 	key   []byte
+
+	keys   [][]byte        // of the line, as scan met them
+	unused [][]byte        // keys of the line to be told of
+	told   map[string]bool // keys that this parser has told of
 }
 
 // role is what a key is for. Masks have the roles from roleMask on, one each.
@@ -39,11 +40,14 @@ const (
 	roleMask
 )
 
+// fixedRoles are the keys that have a role whatever the options say.
+var fixedRoles = map[string]role{
+	"attention_mask": roleAttention, "position_ids": rolePositions, "id": roleID,
+	"cu_seqlens": rolePacked, "seq_lengths": rolePacked, "seq_idx": rolePacked,
+}
+
 func newParser(o *Options) *parser {
-	p := &parser{o: o, roles: map[string]role{
-		"attention_mask": roleAttention, "position_ids": rolePositions, "id": roleID,
-		"cu_seqlens": rolePacked, "seq_lengths": rolePacked, "seq_idx": rolePacked,
-	}}
+	p := &parser{o: o, roles: maps.Clone(fixedRoles), told: map[string]bool{}}
 	for i, name := range o.Masks {
 		p.roles[name] = roleMask + role(i)
 	}
@@ -84,13 +88,17 @@ func (p *parser) line(b *block, start, end int, line int64) error {
 	if i == end {
 		return nil
 	}
-	unused := len(b.unused)
 	p.begin()
-	if p.o.noScan || !p.scan(b, i, end) {
-		b.unused = b.unused[:unused]
+	if p.o.noScan || !p.scan(b.text, i, end) {
 		p.begin()
-		if err := p.decode(b, b.text[i:end]); err != nil {
+		if err := p.decode(b.text[start:end]); err != nil {
 			return err
+		}
+	}
+	for _, key := range p.unused {
+		if !p.told[string(key)] && len(p.told) < maxUnused {
+			p.told[string(key)] = true
+			b.unused = append(b.unused, string(key))
 		}
 	}
 	return p.finish(b, line)
@@ -99,7 +107,7 @@ func (p *parser) line(b *block, start, end int, line int64) error {
 // begin forgets the line before.
 func (p *parser) begin() {
 	clear(p.seen)
-	p.ids, p.id, p.key = p.ids[:0], p.id[:0], p.key[:0]
+	p.ids, p.id, p.key, p.keys, p.unused = p.ids[:0], p.id[:0], p.key[:0], p.keys[:0], p.unused[:0]
 	for i := range p.list {
 		p.list[i] = p.list[i][:0]
 	}
@@ -115,6 +123,9 @@ func (p *parser) value(r role) *[]int32 {
 	}
 	return nil
 }
+
+// isMask reports whether the values of a role are 0 and 1.
+func isMask(r role) bool { return r == roleAttention || r >= roleMask }
 
 // name returns the key of a role.
 func (p *parser) name(r role) string {
@@ -225,188 +236,4 @@ func run(mask []int32) (from, to int, err error) {
 		return 0, 0, wrong(fmt.Sprintf("attention_mask[%d]", to), "0 between ones: want one run of ones, with padding at the ends only")
 	}
 	return from, to, nil
-}
-
-// decode reads a line by encoding/json.
-func (p *parser) decode(b *block, text []byte) error {
-	var whole json.RawMessage
-	if err := json.Unmarshal(text, &whole); err != nil {
-		return fmt.Errorf("not JSON: %w", err)
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	first, err := d.Token()
-	if err != nil {
-		return err
-	}
-	if first != json.Delim('{') {
-		return fmt.Errorf("%s: want an object with %s", describe(first), p.o.IDs)
-	}
-	keys := map[string]bool{}
-	for d.More() {
-		t, err := d.Token()
-		if err != nil {
-			return err
-		}
-		key, _ := t.(string)
-		if keys[key] {
-			return wrong(key, "the key stands twice")
-		}
-		keys[key] = true
-		if err := p.decodeValue(b, d, key); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// decodeValue reads the value of a key.
-func (p *parser) decodeValue(b *block, d *json.Decoder, key string) error {
-	r := p.roles[key]
-	t, err := d.Token()
-	if err != nil {
-		return err
-	}
-	if t == nil {
-		return nil
-	}
-	switch {
-	case r == rolePacked:
-		return wrong(key, "the line is packed already: want single samples")
-	case r == roleID || r == roleKey:
-		p.seen[r] = true
-		switch t := t.(type) {
-		case string:
-			p.setName(r, []byte(t))
-			return nil
-		case json.Number:
-			if !strings.ContainsAny(t.String(), ".eE") {
-				p.setName(r, []byte(t))
-				return nil
-			}
-		}
-		return wrong(key, "%s: want a string or an integer", describe(t))
-	case r == roleNone:
-		numbers := false
-		if t == json.Delim('[') && d.More() {
-			t, err = d.Token()
-			if err != nil {
-				return err
-			}
-			_, numbers = t.(json.Number)
-			if err := skip(d, t); err != nil {
-				return err
-			}
-			t = json.Delim('[')
-		}
-		if numbers {
-			b.unused = append(b.unused, key)
-		}
-		return skip(d, t)
-	}
-	if t != json.Delim('[') {
-		return wrong(key, "%s: want a list of integers", describe(t))
-	}
-	v := p.value(r)
-	p.seen[r] = true
-	mask, low := r == roleAttention || r >= roleMask, math.MinInt32
-	if r == roleIDs {
-		low = 0
-	}
-	for d.More() {
-		t, err := d.Token()
-		if err != nil {
-			return err
-		}
-		x, err := integer(t, low, mask)
-		if err != nil {
-			if t == json.Delim('[') && len(*v) == 0 {
-				return wrong(key, "a list of lists: want a flat list of integers")
-			}
-			return wrong(fmt.Sprintf("%s[%d]", key, len(*v)), "%w", err)
-		}
-		*v = append(*v, x)
-	}
-	_, err = d.Token()
-	return err
-}
-
-// setName keeps the id or key of a sample.
-func (p *parser) setName(r role, text []byte) {
-	if r == roleID {
-		p.id = append(p.id[:0], text...)
-	} else {
-		p.key = append(p.key[:0], text...)
-	}
-}
-
-// integer returns the value of an element of a list.
-func integer(t json.Token, low int, mask bool) (int32, error) {
-	switch t := t.(type) {
-	case json.Number:
-		v, err := strconv.ParseInt(t.String(), 10, 32)
-		switch {
-		case err == nil && int(v) >= low:
-			return int32(v), nil
-		case strings.ContainsAny(t.String(), ".eE"):
-			return 0, fmt.Errorf("%s: want an integer without a fraction or an exponent", shorten(t.String()))
-		}
-		return 0, fmt.Errorf("%s: want %d..%d", shorten(t.String()), low, math.MaxInt32)
-	case bool:
-		if mask && t {
-			return 1, nil
-		}
-		if mask {
-			return 0, nil
-		}
-	}
-	return 0, fmt.Errorf("%s: want an integer", describe(t))
-}
-
-// describe says what a token is, in a few words.
-func describe(t json.Token) string {
-	switch t := t.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return strconv.FormatBool(t)
-	case json.Number:
-		return "the number " + shorten(t.String())
-	case string:
-		return "the string " + strconv.Quote(shorten(t))
-	case json.Delim:
-		if t == '[' {
-			return "a list"
-		}
-		return "an object"
-	}
-	return fmt.Sprint(t)
-}
-
-// shorten keeps error messages short.
-func shorten(s string) string {
-	if len(s) > 40 {
-		return strings.ToValidUTF8(s[:37], "") + "..."
-	}
-	return s
-}
-
-// skip reads to the end of the value that begins with t.
-func skip(d *json.Decoder, t json.Token) error {
-	depth := 0
-	for {
-		switch t {
-		case json.Delim('['), json.Delim('{'):
-			depth++
-		case json.Delim(']'), json.Delim('}'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
-		}
-		var err error
-		if t, err = d.Token(); err != nil {
-			return err
-		}
-	}
 }
