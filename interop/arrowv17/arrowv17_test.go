@@ -4,6 +4,7 @@ package arrowv17_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -66,9 +67,12 @@ func check(t *testing.T, rec arrow.Record, rows []*tokenstream.Batch) []*tokenst
 	return rows[rec.NumRows():]
 }
 
-func write(t *testing.T, form brimful.Form, rows []*tokenstream.Batch) []byte {
+// options are those under which the two must agree.
+var options = []brimful.Options{{}, {BatchRows: 7}, {BatchRows: 7, Compression: brimful.LZ4}, {BatchRows: 7, Compression: brimful.Zstd}}
+
+func write(t *testing.T, o brimful.Options, rows []*tokenstream.Batch) []byte {
 	var b bytes.Buffer
-	w, err := brimful.NewWriter(&b, tokenstream.HF, brimful.Options{Form: form, BatchRows: 7})
+	w, err := brimful.NewWriter(&b, tokenstream.HF, o)
 	require.NoError(t, err)
 	for _, row := range rows {
 		require.NoError(t, w.Write(row))
@@ -78,73 +82,112 @@ func write(t *testing.T, form brimful.Form, rows []*tokenstream.Batch) []byte {
 }
 
 func TestReadsFile(t *testing.T) {
-	rows := rows(t)
-	r, err := ipc.NewFileReader(bytes.NewReader(write(t, brimful.File, rows)))
-	require.NoError(t, err)
-	for i := range r.NumRecords() {
-		rec, err := r.Record(i)
-		require.NoError(t, err)
-		rows = check(t, rec, rows)
+	for _, o := range options {
+		for _, rows := range [][]*tokenstream.Batch{rows(t), nil} {
+			r, err := ipc.NewFileReader(bytes.NewReader(write(t, o, rows)))
+			require.NoError(t, err)
+			require.Equal(t, len(tokenstream.HF.Columns), r.Schema().NumFields())
+			for i := range r.NumRecords() {
+				rec, err := r.Record(i)
+				require.NoError(t, err)
+				rows = check(t, rec, rows)
+			}
+			require.Empty(t, rows)
+		}
 	}
-	require.Empty(t, rows)
 }
 
 func TestReadsStream(t *testing.T) {
-	rows := rows(t)
-	r, err := ipc.NewReader(bytes.NewReader(write(t, brimful.Stream, rows)))
-	require.NoError(t, err)
-	for r.Next() {
-		rows = check(t, r.Record(), rows)
+	for _, o := range options {
+		o.Form = brimful.Stream
+		for _, rows := range [][]*tokenstream.Batch{rows(t), nil} {
+			r, err := ipc.NewReader(bytes.NewReader(write(t, o, rows)))
+			require.NoError(t, err)
+			require.Equal(t, len(tokenstream.HF.Columns), r.Schema().NumFields())
+			for r.Next() {
+				rows = check(t, r.Record(), rows)
+			}
+			require.NoError(t, r.Err())
+			require.Empty(t, rows)
+		}
 	}
-	require.NoError(t, r.Err())
-	require.Empty(t, rows)
+}
+
+// samples are what this module writes and brimful reads; labels are absent in every third.
+func samples() []tokenstream.Sample {
+	var list []tokenstream.Sample
+	for i := range int32(50) {
+		s := tokenstream.Sample{ID: fmt.Sprint("sample ", i), Tokens: []int32{}, Place: tokenstream.Place{Name: "a", Row: int64(i) + 1}}
+		for k := range i % 17 {
+			s.Tokens = append(s.Tokens, 1000*i+k)
+		}
+		if i%3 > 0 {
+			s.Labels = append([]int32{}, s.Tokens...)
+			if len(s.Labels) > 0 {
+				s.Labels[0] = tokenstream.Ignore
+			}
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// record returns samples as a record with ids and labels in lists of the type dt.
+func record(t *testing.T, dt arrow.DataType, samples []tokenstream.Sample) arrow.Record {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.BinaryTypes.String}, {Name: "input_ids", Type: dt}, {Name: "labels", Type: dt, Nullable: true}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	for _, s := range samples {
+		b.Field(0).(*array.StringBuilder).Append(s.ID)
+		for i, values := range [][]int32{s.Tokens, s.Labels} {
+			if values == nil {
+				b.Field(i + 1).AppendNull()
+				continue
+			}
+			list := b.Field(i + 1).(array.ListLikeBuilder)
+			if sized, ok := list.(array.VarLenListLikeBuilder); ok {
+				sized.AppendWithSize(true, len(values))
+			} else {
+				list.Append(true)
+			}
+			for _, v := range values {
+				require.NoError(t, list.ValueBuilder().AppendValueFromString(fmt.Sprint(v)))
+			}
+		}
+	}
+	return b.NewRecord()
 }
 
 // brimful reads the samples that the older module writes, as a file and as a stream.
 func TestIsRead(t *testing.T) {
-	pool := memory.NewGoAllocator()
-	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "input_ids", Type: arrow.ListOf(arrow.PrimitiveTypes.Int32), Nullable: true},
-		{Name: "labels", Type: arrow.LargeListOf(arrow.PrimitiveTypes.Int64), Nullable: true},
-	}, nil)
-	b := array.NewRecordBuilder(pool, schema)
-	defer b.Release()
-	ids, labels := b.Field(0).(*array.ListBuilder), b.Field(1).(*array.LargeListBuilder)
-	for n := range int32(20) {
-		ids.Append(true)
-		labels.Append(true)
-		for k := range n + 1 {
-			ids.ValueBuilder().(*array.Int32Builder).Append(100*n + k)
-			labels.ValueBuilder().(*array.Int64Builder).Append(-100)
-		}
-	}
-	rec := b.NewRecord()
-	defer rec.Release()
-	file, err := os.Create(filepath.Join(t.TempDir(), "file.arrow"))
-	require.NoError(t, err)
-	defer file.Close()
-	fw, err := ipc.NewFileWriter(file, ipc.WithSchema(schema))
-	require.NoError(t, err)
-	require.NoError(t, fw.Write(rec))
-	require.NoError(t, fw.Close())
-	_, err = file.Seek(0, io.SeekStart)
-	require.NoError(t, err)
-	var stream bytes.Buffer
-	sw := ipc.NewWriter(&stream, ipc.WithSchema(schema))
-	require.NoError(t, sw.Write(rec))
-	require.NoError(t, sw.Close())
-	for _, data := range []io.Reader{file, &stream} {
-		n := int32(0)
-		for s, err := range brimful.Read(data, brimful.ReadOptions{Name: "v17"}) {
+	i32, i64 := arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64
+	want := samples()
+	for _, dt := range []arrow.DataType{arrow.ListOf(i32), arrow.ListOfNonNullable(i64), arrow.LargeListOf(i32), arrow.ListViewOf(i32), arrow.LargeListViewOf(i64)} {
+		parts := []arrow.Record{record(t, dt, want[:20]), record(t, dt, nil), record(t, dt, want[20:])} // not slices: of a list view it cannot write one
+		for _, compress := range [][]ipc.Option{nil, {ipc.WithLZ4()}, {ipc.WithZstd()}} {
+			o := append([]ipc.Option{ipc.WithSchema(parts[0].Schema())}, compress...)
+			file, err := os.Create(filepath.Join(t.TempDir(), "file.arrow"))
 			require.NoError(t, err)
-			require.Len(t, s.Tokens, int(n+1))
-			require.Len(t, s.Labels, int(n+1))
-			for k, id := range s.Tokens {
-				require.Equal(t, 100*n+int32(k), id)
-				require.EqualValues(t, tokenstream.Ignore, s.Labels[k])
+			defer file.Close()
+			var stream bytes.Buffer
+			f, err := ipc.NewFileWriter(file, o...)
+			require.NoError(t, err)
+			s := ipc.NewWriter(&stream, o...)
+			for _, part := range parts {
+				require.NoError(t, f.Write(part))
+				require.NoError(t, s.Write(part))
 			}
-			n++
+			require.NoError(t, f.Close())
+			require.NoError(t, s.Close())
+			_, err = file.Seek(0, io.SeekStart)
+			require.NoError(t, err)
+			for _, r := range []io.Reader{file, &stream} {
+				var got []tokenstream.Sample
+				for sample, err := range brimful.Read(r, brimful.ReadOptions{Name: "a"}) {
+					require.NoError(t, err, dt)
+					got = append(got, sample.Clone())
+				}
+				require.Equal(t, want, got, dt)
+			}
 		}
-		require.EqualValues(t, 20, n)
 	}
 }

@@ -62,7 +62,7 @@ func mutate(r *rand.Rand, file []byte) []byte {
 
 // TestDamage reads damaged files: nothing worse than an error may come of it, and memory stays bounded.
 func TestDamage(t *testing.T) {
-	const times = 6000
+	const times = 2500
 	want := original(t)
 	files := theirs(t)
 	names := slices.Sorted(maps.Keys(files))
@@ -88,7 +88,7 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	t.Logf("of %d damaged files %d were refused, %d still had all their samples, %d had others, without a checksum to tell", times, refused, same, other)
-	require.Greater(t, refused, times/3)
+	require.Greater(t, refused, times/2)
 }
 
 func FuzzReader(f *testing.F) {

@@ -13,7 +13,7 @@ import (
 // An HFSplit is a split of a Hugging Face save_to_disk folder.
 type HFSplit struct {
 	Name  string   // "" if the folder is that of a Dataset, without splits
-	Files []string // its Arrow streams, below the folder, with slashes, in the order of their rows
+	Files []string // its Arrow streams, below the folder, with slashes, in the order of their rows; none if it has no rows
 }
 
 // HFSplits returns the splits of the folder dir, in which datasets.save_to_disk has put a DatasetDict, or the one split of a Dataset.
@@ -56,7 +56,7 @@ func HFSplits(dir fs.FS) ([]HFSplit, error) {
 func hfSplit(dir fs.FS, name string) (HFSplit, error) {
 	split := HFSplit{Name: name}
 	var state struct {
-		Files []struct {
+		Files *[]struct {
 			Filename string `json:"filename"`
 		} `json:"_data_files"`
 		Indices []any `json:"_indices_data_files"`
@@ -65,13 +65,13 @@ func hfSplit(dir fs.FS, name string) (HFSplit, error) {
 	if err := readJSON(dir, at, &state); err != nil {
 		return split, err
 	}
-	if len(state.Indices) > 0 { // datasets before 1.2
+	if len(state.Indices) > 0 { // of older versions, which did not write out a selection
 		return split, hfError(at, "_indices_data_files", errors.New("the rows are chosen and ordered by another file: save the data set again, with flatten_indices()"))
 	}
-	if len(state.Files) == 0 {
-		return split, hfError(at, "_data_files", errors.New("none: want the names of the data files"))
+	if state.Files == nil {
+		return split, hfError(at, "_data_files", errors.New("no such key, or null: want the names of the data files"))
 	}
-	for _, f := range state.Files {
+	for _, f := range *state.Files {
 		if !plainName(f.Filename) {
 			return split, hfError(at, "_data_files", fmt.Errorf("%q: want the name of a file in the folder", f.Filename))
 		}

@@ -54,6 +54,14 @@ func TestHFSplits(t *testing.T) {
 	require.Empty(t, splits, "no such folder")
 }
 
+// A split without rows has no files.
+func TestHFSplitsEmpty(t *testing.T) {
+	dir := fstest.MapFS{"state.json": {Data: []byte(`{"_data_files":[],"_indices_data_files":null}`)}}
+	splits, err := arrow.HFSplits(dir)
+	require.NoError(t, err)
+	require.Equal(t, []arrow.HFSplit{{}}, splits)
+}
+
 // What the functions of this package say of a folder, they read.
 func TestHFSplitsOfOwn(t *testing.T) {
 	dir := fstest.MapFS{"dataset_dict.json": {Data: arrow.HFDict([]string{"train", "a b"})}}
@@ -74,7 +82,7 @@ func TestHFSplitsErrors(t *testing.T) {
 		want string
 	}{
 		{"no JSON", map[string]string{"state.json": "{"}, "state.json: unexpected end of JSON input"},
-		{"no files", map[string]string{"state.json": `{}`}, "state.json: _data_files: none: want the names of the data files"},
+		{"no files", map[string]string{"state.json": `{}`}, "state.json: _data_files: no such key, or null: want the names of the data files"},
 		{"a file that is not there", map[string]string{"state.json": good}, `state.json: _data_files: "d", which is not there: file does not exist`},
 		{"a folder", map[string]string{"state.json": good, "d/x": ""}, `state.json: _data_files: "d", which is no file`},
 		{"a file above", map[string]string{"state.json": `{"_data_files":[{"filename":"../d"}]}`, "d": ""}, `state.json: _data_files: "../d": want the name of a file in the folder`},

@@ -89,6 +89,10 @@ func TestFooter(t *testing.T) {
 	_, err = read(patched(file, len(file)-10, uint32(len(file))), arrow.ReadOptions{})
 	require.ErrorContains(t, err, "a: a footer of ")
 
+	mark := marks[len(marks)-1]
+	got, err := read(append(bytes.Clone(file[:mark]), file[mark+8:]...), arrow.ReadOptions{})
+	require.NoError(t, err, "Go's older module writes no end mark before the footer")
+	require.Len(t, got, 3)
 	begin := marks[2]
 	_, err = read(append(bytes.Clone(file[:begin]), file[marks[3]:]...), arrow.ReadOptions{})
 	require.EqualError(t, err, "a: the footer does not list the 2 record batches that are in the file, in their order", "a batch cut out")
@@ -275,7 +279,7 @@ func TestEveryByte(t *testing.T) {
 			for i := mark; i < min(mark+size, len(file)); i++ {
 				was := file[i]
 				runtime.ReadMemStats(&before)
-				for _, file[i] = range []byte{0, 1, 0xff, was + 1, was ^ 0x80} {
+				for _, file[i] = range []byte{0, 0xff, was + 1, was ^ 0x80} {
 					_, _ = drain(arrow.Read(bytes.NewReader(file), arrow.ReadOptions{MaxBatchBytes: 16 << 20}))
 				}
 				runtime.ReadMemStats(&after)

@@ -2,6 +2,7 @@ package arrow_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -105,6 +106,30 @@ func TestGoodRows(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, []tokenstream.Sample{{ID: c.id, Tokens: c.tokens, Labels: c.labels, Place: tokenstream.Place{Row: 1}}}, got)
 		})
+	}
+}
+
+// A row does not depend on the one before.
+func TestRowsOneByOne(t *testing.T) {
+	f := fields("input_ids", list(u16), "completion_mask", list(boolean))
+	got, err := read(encode(t, f, `[{"input_ids":[1,2],"completion_mask":[true,true]},{"input_ids":[3,4],"completion_mask":[false,true]},{"input_ids":[5]}]`), arrow.ReadOptions{})
+	require.NoError(t, err)
+	require.Len(t, got, 3)
+	require.Equal(t, []int32{1, 2}, got[0].Labels)
+	require.Equal(t, []int32{-100, 4}, got[1].Labels)
+	require.Nil(t, got[2].Labels)
+}
+
+// A negative id is found wherever it is.
+func TestNegative(t *testing.T) {
+	for n := 1; n < 20; n++ {
+		for i := range n {
+			ids := make([]int32, n)
+			ids[i] = -5
+			row := &tokenstream.Batch{Tokens: ids, Labels: ids, Segments: []tokenstream.Segment{{Length: int32(n)}}}
+			_, err := read(write(t, samples, arrow.Options{}, []*tokenstream.Batch{row}), arrow.ReadOptions{})
+			require.EqualError(t, err, fmt.Sprintf("a:1: input_ids[%d]: -5: want 0..2147483647", i))
+		}
 	}
 }
 

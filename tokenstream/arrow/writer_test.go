@@ -156,10 +156,16 @@ func TestWriter(t *testing.T) {
 }
 
 func TestSchema(t *testing.T) {
-	b := write(t, tokenstream.HF, arrow.Options{Metadata: map[string]string{"b": "2", "a": "1"}}, nil)
+	metadata := map[string]string{}
+	var keys []string
+	for k := range 10 {
+		keys = append(keys, fmt.Sprint("key ", k))
+		metadata[keys[k]] = fmt.Sprint(k)
+	}
+	b := write(t, tokenstream.HF, arrow.Options{Metadata: metadata}, nil)
 	schema, list := records(t, b, arrow.File)
 	require.Empty(t, list)
-	require.Equal(t, []string{"a", "b"}, schema.Metadata().Keys())
+	require.Equal(t, keys, schema.Metadata().Keys())
 	ids := schema.Field(0)
 	require.Equal(t, "list<item: int32, nullable>", ids.Type.String())
 	index, _ := schema.FieldsByName("sample_index")
@@ -205,6 +211,19 @@ func TestBatchLimit(t *testing.T) {
 	}
 }
 
+// Without an option a record batch has at most 4 MiB of values, of all columns together, and 1,000 rows in a file.
+func TestDefaultLimit(t *testing.T) {
+	for _, c := range []struct{ length, rows, want int }{
+		{1 << 17, 5, 2}, // three columns of 4 bytes, and a little, each row
+		{1 << 16, 12, 5},
+		{10, 1200, 1000},
+	} {
+		rows := rowsOf(slices.Repeat([]int{c.length}, c.rows)...)
+		_, list := records(t, write(t, tokenstream.HF, arrow.Options{}, rows), arrow.File)
+		require.EqualValues(t, c.want, list[0].NumRows())
+	}
+}
+
 // A reader of a stream has a row before many others are written.
 func TestStreamIsLive(t *testing.T) {
 	var buf bytes.Buffer
@@ -226,11 +245,12 @@ func TestCompression(t *testing.T) {
 	rows := randomRows(5, 40, 200)
 	for _, form := range []arrow.Form{arrow.File, arrow.Stream} {
 		plain := write(t, everything, arrow.Options{Form: form}, rows)
-		for _, c := range []arrow.Compression{arrow.LZ4, arrow.Zstd} {
+		for c, magic := range map[arrow.Compression]string{arrow.LZ4: "\x04\x22\x4d\x18", arrow.Zstd: "\x28\xb5\x2f\xfd"} {
 			o := arrow.Options{Form: form, Compression: c, BatchRows: 7}
 			b := write(t, everything, o, rows)
 			check(t, b, form, everything, rows)
 			require.Less(t, len(b), len(plain)*3/4)
+			require.True(t, bytes.Contains(b, []byte(magic)))
 			threads := runtime.GOMAXPROCS(1)
 			again := write(t, everything, o, rows)
 			runtime.GOMAXPROCS(threads)
