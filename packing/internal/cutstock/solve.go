@@ -141,7 +141,7 @@ func (s *search) relaxed(r *rand.Rand, first bool) {
 	}
 	if len(s.q.size) > 300 {
 		s.guide()
-		s.within(.05, func() { s.neighbours(r) })
+		s.within(.02, func() { s.neighbours(r) })
 	}
 	if n := len(s.q.size); s.done() || n > exactClasses || n*s.q.cap > maxTable {
 		return

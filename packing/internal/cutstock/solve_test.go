@@ -51,7 +51,7 @@ func TestBPPLIB(t *testing.T) {
 		all := bpplib(t, class)
 		optimal := 0
 		for i, in := range all {
-			if testing.Short() && i%10 > 0 {
+			if testing.Short() && i%20 > 0 {
 				continue
 			}
 			s := solve(t, in.Problem, cutstock.Options{Effort: 200_000_000})
