@@ -11,7 +11,9 @@ type packer struct {
 	o       Options
 	stats   *Stats
 	pool    pool
-	labels  []int32 // the labels of the sample at hand
+	labels  []int32 // the labels of the sample at hand; shares memory with it or with scratch
+	scratch []int32
+	targets int64 // supervised tokens of the sample at hand
 	batch   Batch
 	samples int64        // read so far
 	tooLong *LengthError // set by the first over-long sample under TooLongError; from then on samples are only counted
@@ -40,13 +42,14 @@ func (p *packer) lengths(src Source) iter.Seq[int32] {
 	}
 }
 
-// read checks a sample, sets p.labels to its labels and counts it as read.
+// read checks a sample, sets p.labels and p.targets and counts it as read.
 func (p *packer) read(s Sample) error {
 	if err := p.check(s); err != nil {
 		return err
 	}
 	st := p.stats
-	st.Ledger.read(s.Place.Name, Count{1, int64(len(s.Tokens)), supervised(p.labels)})
+	p.targets = supervised(p.labels)
+	st.Ledger.read(s.Place.Name, Count{1, int64(len(s.Tokens)), p.targets})
 	st.Longest = max(st.Longest, len(s.Tokens))
 	if s.Labels == nil && p.o.Labels != LabelsAll {
 		st.Unlabelled++
@@ -77,22 +80,22 @@ func (p *packer) check(s Sample) error {
 		}
 	}
 	if s.Labels == nil || p.o.Labels == LabelsAll {
-		p.labels = append(p.labels[:0], s.Tokens...)
+		p.labels = s.Tokens
 		return nil
 	}
 	if len(s.Labels) != len(s.Tokens) {
 		return &InputError{Place: s.Place, Field: "labels", Err: fmt.Errorf("%d labels for %d ids: want as many", len(s.Labels), len(s.Tokens))}
 	}
-	p.labels = p.labels[:0]
+	p.labels = s.Labels
 	if p.o.Labels == LabelsShifted {
+		p.scratch = p.scratch[:0]
 		if n := len(s.Labels); n > 0 && s.Labels[n-1] != Ignore {
 			return bad("labels", n-1, "shifted label %d on the last id: want %d, since no id follows", s.Labels[n-1], Ignore)
 		}
 		if len(s.Labels) > 0 {
-			p.labels = append(append(p.labels, Ignore), s.Labels[:len(s.Labels)-1]...)
+			p.scratch = append(append(p.scratch, Ignore), s.Labels[:len(s.Labels)-1]...)
 		}
-	} else {
-		p.labels = append(p.labels, s.Labels...)
+		p.labels = p.scratch
 	}
 	for i, l := range p.labels {
 		if l == Ignore || l == s.Tokens[i] {
@@ -129,20 +132,20 @@ func shifted(s Sample) bool {
 
 // supervised counts the supervised tokens of a segment.
 func supervised(labels []int32) int64 {
-	n := int64(0)
-	for i, l := range labels {
-		if i > 0 && l != Ignore {
+	n := 0
+	for _, l := range labels[min(1, len(labels)):] {
+		if l != Ignore {
 			n++
 		}
 	}
-	return n
+	return int64(n)
 }
 
 // admit puts aside what will be in a row of s, under the policies, and yields the length of each segment. It reports whether to go on.
 func (p *packer) admit(s Sample, yield func(int32) bool) bool {
 	ledger, file := &p.stats.Ledger, s.Place.Name
 	tokens, labels := s.Tokens, p.labels
-	all := Count{1, int64(len(tokens)), supervised(labels)}
+	all := Count{1, int64(len(tokens)), p.targets}
 	ordinal := p.samples - 1
 	if s.Number > 0 {
 		ordinal = s.Number - 1
@@ -187,7 +190,7 @@ func (p *packer) admit(s Sample, yield func(int32) bool) bool {
 func (p *packer) split(s Sample, ordinal int64, yield func(int32) bool) bool {
 	limit := p.o.MaxSampleTokens
 	kept, lost := Count{}, Count{}
-	masked := supervised(p.labels)
+	masked := p.targets
 	type piece struct{ from, to int }
 	var pieces []piece
 	for from := 0; from < len(s.Tokens); from += limit {

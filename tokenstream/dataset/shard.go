@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/brimful/brimful/tokenstream"
 )
@@ -68,10 +69,12 @@ func (b *buffer) describe() Shard {
 	_ = b.each(func(row *tokenstream.Batch) error {
 		scratch = binary.LittleEndian.AppendUint32(scratch[:0], uint32(len(row.Tokens)))
 		scratch = binary.LittleEndian.AppendUint32(scratch, uint32(len(row.Segments)))
+		scratch = slices.Grow(scratch, 8*len(row.Tokens))
+		at := scratch[len(scratch):][:8*len(row.Tokens)]
 		for i, id := range row.Tokens {
-			scratch = binary.LittleEndian.AppendUint32(scratch, uint32(id))
-			scratch = binary.LittleEndian.AppendUint32(scratch, uint32(row.Labels[i]))
+			binary.LittleEndian.PutUint64(at[8*i:], uint64(uint32(id))|uint64(uint32(row.Labels[i]))<<32)
 		}
+		scratch = scratch[:len(scratch)+len(at)]
 		for _, g := range row.Segments {
 			scratch = binary.LittleEndian.AppendUint64(scratch, uint64(g.Sample))
 			scratch = binary.LittleEndian.AppendUint32(scratch, uint32(g.Offset))
