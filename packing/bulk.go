@@ -32,6 +32,8 @@ type layout struct {
 	runs   []run      // of the longest length first
 	ends   []int32    // runs[ends[k-1]:ends[k]] are for the k-th longest length that occurs
 	groups []binGroup // each bin is in one of them
+	pieces []cursor   // of the runs, in their order
+	starts []int32    // pieces[starts[k]:starts[k+1]] are for the k-th longest length that occurs
 
 	// A layout that is mixed has one run for each length, of places. What it gives out is the number of the bin of the place.
 	bin    []int32 // by place, its final number; nil if the layout is not mixed
@@ -48,6 +50,8 @@ type memory struct {
 	rooms   bitset
 	top     []int32
 	nodes   []groupNode
+	cursors []cursor
+	starts  []int32
 }
 
 var memories = sync.Pool{New: func() any { return new(memory) }}
@@ -188,6 +192,8 @@ func (s bulk) prepare(m *memory, lengths []int32, limits Limits, size int) *layo
 	if s.mixed {
 		out.mix(len(lengths), s.seed)
 	}
+	out.cut(m.cursors[:0], m.starts[:0])
+	m.cursors, m.starts = out.pieces, out.starts
 	each(m.chunks, func(c *chunk) { c.begin(out, m.present) })
 	return out
 }

@@ -7,69 +7,76 @@ type chunk struct {
 	counts     []int32  // by length: the samples in earlier chunks
 	second     []int32  // see tally
 	next       []cursor // by length
-	rest       []rest   // by length
+	rest       []int32  // by length: the piece after next
 }
 
-// A cursor gives out bins: at is the next bin and, above its 32 bits, minus the number of bins that are left; each sample adds step,
-// which is 1<<32 and 1 if the next sample goes into the next bin. So one comparison finds the end, and one addition and one store do
-// the rest.
-type cursor struct {
-	at, step int64
+// A cursor gives out bins. Bit 0 says that the next sample goes into the next bin, bits 1 to 31 are the bin, and above them is minus the
+// number of samples that are left: so the sign tells the end, a few additions do the rest, and the cursors of 4096 lengths stay in the
+// first cache.
+type cursor int64
+
+// newCursor returns the cursor that gives out left samples from a bin on; step is 1 if each goes into the next bin, and otherwise 0.
+func newCursor(left, bin int32, step cursor) cursor {
+	return cursor(-int64(left)<<32|int64(bin)<<1) | step
 }
 
-// A rest is what comes after a cursor: pieces of the run in which it stands, then further runs. A run is dealt piece by piece: round by
-// round, or, if that are fewer, bin by bin.
-type rest struct {
-	run, pieces int32
-}
+// next returns the cursor behind its sample.
+func (c cursor) next() cursor { return c + 1<<32 + c&1<<1 }
 
-// cursor returns the cursor of one piece of r without its first samples, and the number of pieces after it.
-func (r run) cursor(skip int32) (c cursor, pieces int32) {
-	if r.rounds <= r.bins {
-		round, bin := skip/r.bins, skip%r.bins
-		return cursor{int64(bin-r.bins)<<32 | int64(r.first+bin), 1<<32 | 1}, r.rounds - 1 - round
+// skip returns the cursor behind n of its samples.
+func (c cursor) skip(n int32) cursor { return c + cursor(n)<<32 + c&1*cursor(n)<<1 }
+
+// bin returns the bin of its sample.
+func (c cursor) bin() int32 { return int32(uint32(c) >> 1) }
+
+// left returns the number of samples that are left.
+func (c cursor) left() int32 { return int32(-(c >> 32)) }
+
+// cut makes pieces of the runs, each of which one cursor can deal: a run round by round or, if that are fewer, bin by bin.
+func (out *layout) cut(pieces []cursor, starts []int32) {
+	i := int32(0)
+	for _, end := range out.ends {
+		starts = append(starts, int32(len(pieces)))
+		for ; i < end; i++ {
+			r := &out.runs[i]
+			if r.rounds <= r.bins {
+				for range r.rounds {
+					pieces = append(pieces, newCursor(r.bins, r.first, 1))
+				}
+			} else {
+				for b := range r.bins {
+					pieces = append(pieces, newCursor(r.rounds, r.first+b, 0))
+				}
+			}
+		}
 	}
-	bin, round := skip/r.rounds, skip%r.rounds
-	return cursor{int64(round-r.rounds)<<32 | int64(r.first+bin), 1 << 32}, r.bins - 1 - bin
+	out.pieces, out.starts = pieces, append(starts, int32(len(pieces)))
 }
-
-// samples returns the number of samples in r.
-func (r run) samples() int64 { return int64(r.bins) * int64(r.rounds) }
 
 // begin makes c give out the bins of out behind those for earlier chunks.
 func (c *chunk) begin(out *layout, lengths []lengthCount) {
 	c.layout = out
 	c.next, c.rest = sized(c.next, len(c.counts)), sized(c.rest, len(c.counts))
-	i := int32(0)
-	for k, end := range out.ends {
+	for k, i := range out.starts[:len(out.starts)-1] {
 		l := lengths[len(lengths)-1-k].length
 		skip := c.counts[l]
-		for i < end && out.runs[i].samples() <= int64(skip) {
-			skip -= int32(out.runs[i].samples())
+		for i < out.starts[k+1] && out.pieces[i].left() <= skip {
+			skip -= out.pieces[i].left()
 			i++
 		}
-		if i < end {
-			c.next[l], c.rest[l].pieces = out.runs[i].cursor(skip)
-			c.rest[l].run = i
+		if i < out.starts[k+1] {
+			c.next[l], c.rest[l] = out.pieces[i].skip(skip), i+1
 		}
-		i = end
 	}
 }
 
-// turn moves the cursor of a length, next, to its next piece, and returns what it is at.
-func (c *chunk) turn(next *cursor, length int32) int64 {
-	rest := &c.rest[length]
-	if rest.pieces == 0 {
-		rest.run++
-		*next, rest.pieces = c.runs[rest.run].cursor(0)
-		return next.at
-	}
-	rest.pieces--
-	r := &c.runs[rest.run]
-	if r.rounds <= r.bins {
-		return -int64(r.bins)<<32 | int64(r.first)
-	}
-	return -int64(r.rounds)<<32 | int64(r.first+r.bins-1-rest.pieces)
+// turn returns the next piece of a length. It is rare, and out of the way of the loop.
+//
+//go:noinline
+func (c *chunk) turn(length int32) cursor {
+	i := c.rest[length]
+	c.rest[length] = i + 1
+	return c.pieces[i]
 }
 
 // block is the number of samples in the cache at a time.
@@ -103,13 +110,12 @@ func (c *chunk) deal(bin, lengths []int32) {
 	next := c.next
 	bin = bin[:len(lengths)]
 	for i, length := range lengths {
-		from := &next[length]
-		at := from.at
+		at := next[length]
 		if at >= 0 {
-			at = c.turn(from, length)
+			at = c.turn(length)
 		}
-		from.at = at + from.step
-		bin[i] = int32(at)
+		next[length] = at.next()
+		bin[i] = at.bin()
 	}
 	if c.bin != nil {
 		for i, place := range bin {
