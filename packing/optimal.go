@@ -11,7 +11,7 @@ import (
 // linear programs over patterns and searches neighbourhoods (Gilmore and Gomory 1961 and what followed), and stops as soon as the bins
 // meet the bound. Time and memory depend on the lengths that occur, not on the samples, but for handing out the bins.
 type Optimal struct {
-	Effort int64  // most work, in steps of about a nanosecond; 0 is 20 billion. Not time, so that results are the same everywhere
+	Effort int64  // most work, in steps of 2 to 6 nanoseconds; 0 is 20 billion. Not time, so that results are the same everywhere
 	Gap    int64  // stop as soon as there are no more than this many bins above the bound
 	Seed   uint64 // of the search
 }

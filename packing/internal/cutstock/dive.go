@@ -107,7 +107,7 @@ func (d *diver) round() bool {
 				taken += d.takePattern(k, int64(whole))
 			}
 			if f := d.x[p] - whole; f > 1e-4 {
-				parts = append(parts, share{k, f * (1 - .3*d.rnd.Float64())})
+				parts = append(parts, share{k, f * (1 - float64(.3*d.rnd.Float64()))})
 			}
 		}
 	}

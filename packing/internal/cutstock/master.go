@@ -73,13 +73,13 @@ func (l *master) add(items []entry) {
 	}
 	l.columns.end()
 	l.home = append(l.home, -1)
-	l.costs = append(l.costs, 1+1e-7*l.next())
+	l.costs = append(l.costs, 1+float64(1e-7*l.next()))
 }
 
 // next returns a pseudo-random number in [1, 2).
 func (l *master) next() float64 {
 	l.random = l.random*6364136223846793005 + 1442695040888963407
-	return 1 + float64(l.random>>40)/(1<<24)
+	return 1 + float64(float64(l.random>>40)/(1<<24))
 }
 
 // honest sets the costs of all patterns to 1 and reports whether that changes the solution.

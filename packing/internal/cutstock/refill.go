@@ -89,7 +89,7 @@ func (s *search) pick(open []int, lost []float64, r *rand.Rand) []int {
 	var order []rank
 	for k, w := range lost {
 		if w > 1e-9 {
-			order = append(order, rank{k, w * (.1 + r.Float64())})
+			order = append(order, rank{k, w * (.1 + float64(r.Float64()))})
 		}
 	}
 	slices.SortFunc(order, func(a, b rank) int { return cmp.Or(cmp.Compare(b.cost, a.cost), cmp.Compare(a.k, b.k)) })

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"os/exec"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -223,4 +226,32 @@ func BenchmarkSolve(b *testing.B) {
 			})
 		}
 	}
+}
+
+// Wherever the effort ends, what is returned is a whole packing under a bound that holds, and more effort never gives a worse one.
+func TestEffort(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 4))
+	for k := range 8 {
+		d := distributions[k%len(distributions)]
+		p := d.sample(2000+r.IntN(100_000), []int{512, 2048, 8192}[r.IntN(3)], r.Uint64())
+		if k%4 == 3 {
+			p.MaxItems = 2 + r.IntN(10)
+		}
+		last := int64(math.MaxInt64)
+		for effort := int64(1); effort < 100_000_000; effort += 1 + int64(r.Float64()*6*float64(effort)) {
+			s := solve(t, p, cutstock.Options{Effort: effort})
+			require.LessOrEqual(t, s.Bins, last, "%s, effort %d", d.name, effort)
+			last = s.Bins
+		}
+	}
+}
+
+// No processor rounds otherwise: arm64, which has one instruction for a product and a sum, is given none to use.
+func TestNothingFused(t *testing.T) {
+	build := exec.Command("go", "build", "-gcflags=-S", ".")
+	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
+	listing, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", listing)
+	require.Contains(t, string(listing), "FMULD")
+	require.Empty(t, regexp.MustCompile(`.*\bFN?M(?:ADD|SUB)[DS]\b.*`).FindAllString(string(listing), -1))
 }
