@@ -1,11 +1,13 @@
 package packing
 
+import "math"
+
 // LowerBound returns a number of bins that no packing of lengths can go below: the largest of the tokens over the capacity, the samples
 // over the most samples a bin, both rounded up, and the bound L2 of Martello and Toth ("Lower bounds and reduction procedures for the
-// bin packing problem", 1990), which knows that two samples of more than half a capacity are never together. Lengths are in
-// [1, limits.Capacity]. It takes O(n) time and memory, whatever the lengths are.
+// bin packing problem", 1990), which knows that two samples of more than half a capacity are never together. Lengths fit
+// a bin. It takes O(n) time and memory, whatever the lengths are.
 func LowerBound(lengths []int32, limits Limits) int {
-	return int(lowerBound(countLengths(lengths), limits))
+	return int(lowerBound(limits.round(countLengths(lengths)), limits))
 }
 
 // LowerBound is [LowerBound] for the samples that h counts. Samples of length 0 need no bin.
@@ -14,7 +16,24 @@ func (h Histogram) LowerBound(limits Limits) int64 {
 	if len(s) > 0 && s[0].length == 0 {
 		s = s[1:]
 	}
-	return lowerBound(s, limits)
+	return lowerBound(limits.round(s), limits)
+}
+
+// round returns what samples of lengths take, ascending as they are.
+func (l Limits) round(lengths []lengthCount) []lengthCount {
+	if l.Align <= 1 {
+		return lengths
+	}
+	var s []lengthCount
+	for _, e := range lengths {
+		e.length = int32(min(l.takes(e.length), math.MaxInt32))
+		if n := len(s); n > 0 && s[n-1].length == e.length {
+			s[n-1].count += e.count
+		} else {
+			s = append(s, e)
+		}
+	}
+	return s
 }
 
 func lowerBound(s []lengthCount, limits Limits) int64 {

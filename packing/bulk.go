@@ -160,7 +160,7 @@ func (s bulk) group(lengths []int32, limits Limits) *Plan {
 	}
 	samples := make([]int32, len(lengths))
 	m.chunks[0].group(samples, ends, lengths)
-	return &Plan{samples, ends}
+	return &Plan{samples, ends, int(lowerBound(m.present, limits))}
 }
 
 // prepare decides and makes m.chunks give out the bins, one for each worker.

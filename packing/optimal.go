@@ -37,13 +37,26 @@ func (s Optimal) Pack(ctx context.Context, lengths []int32, limits Limits) (*Pla
 	if err := check(lengths, limits); err != nil {
 		return nil, Certificate{}, err
 	}
+	lengths, limits = align(lengths, limits)
 	bin := make([]int32, len(lengths))
 	c, err := s.assign(ctx, bin, lengths, limits)
 	if err != nil {
 		return nil, c, err
 	}
 	plan, err := group(bin, int(c.Bins), lengths, limits)
+	if err == nil {
+		plan.bound = int(c.Bound)
+	}
 	return plan, c, err
+}
+
+// group implements grouper, so that a plan has the bound that was proven.
+func (s Optimal) group(lengths []int32, limits Limits) *Plan {
+	p, _, err := s.Pack(context.Background(), lengths, limits)
+	if err != nil {
+		return nil // as Assign will say
+	}
+	return p
 }
 
 // Certify returns the certificate of packing the samples that h counts, without a plan: for as many samples as an int64 counts.
@@ -51,7 +64,7 @@ func (s Optimal) Certify(ctx context.Context, h Histogram, limits Limits) (Certi
 	if err := limits.check(); err != nil {
 		return Certificate{}, err
 	}
-	_, c, err := s.solve(ctx, h.sparse(), limits)
+	_, c, err := s.solve(ctx, limits.round(h.sparse()), limits)
 	return c, err
 }
 

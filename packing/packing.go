@@ -19,6 +19,7 @@ import (
 type Limits struct {
 	Capacity   int // most tokens, from 1 to math.MaxInt32
 	MaxSamples int // most samples; 0 is no bound
+	Align      int // a sample takes its length rounded up to a multiple of this; 0 is 1. Strategies are given rounded lengths, and 0
 }
 
 // A Strategy decides which sample goes into which bin.
@@ -48,12 +49,13 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("sample %d: length %d: want 1 to %d", e.Index, e.Length, e.Capacity)
 }
 
-// Pack packs samples of the given lengths with s. The error is a [*LengthError] if a length is not in [1, limits.Capacity]; limits out
+// Pack packs samples of the given lengths with s. The error is a [*LengthError] if a length fits no bin; limits out
 // of range and a strategy that breaks its contract are errors too. The plan does not refer to lengths.
 func Pack(s Strategy, lengths []int32, limits Limits) (*Plan, error) {
 	if err := check(lengths, limits); err != nil {
 		return nil, err
 	}
+	lengths, limits = align(lengths, limits)
 	if g, ok := s.(grouper); ok {
 		if p := g.group(lengths, limits); p != nil {
 			return p, nil
@@ -61,7 +63,32 @@ func Pack(s Strategy, lengths []int32, limits Limits) (*Plan, error) {
 	}
 	bin := make([]int32, len(lengths))
 	n := s.Assign(bin, lengths, limits)
-	return group(bin, n, lengths, limits)
+	p, err := group(bin, n, lengths, limits)
+	if err == nil {
+		p.bound = LowerBound(lengths, limits)
+	}
+	return p, err
+}
+
+// align returns what samples of the lengths take, and the limits without an alignment. The lengths have been checked.
+func align(lengths []int32, limits Limits) ([]int32, Limits) {
+	if limits.Align <= 1 {
+		return lengths, limits
+	}
+	rounded := make([]int32, len(lengths))
+	for i, l := range lengths {
+		rounded[i] = int32(limits.takes(l))
+	}
+	limits.Align = 0
+	return rounded, limits
+}
+
+// takes returns what a sample of a length takes.
+func (l Limits) takes(length int32) int64 {
+	if l.Align <= 1 {
+		return int64(length)
+	}
+	return ceilDiv(int64(length), int64(l.Align)) * int64(l.Align)
 }
 
 // check returns an error if lengths or limits are out of range.
@@ -73,11 +100,19 @@ func check(lengths []int32, limits Limits) error {
 		return fmt.Errorf("%d samples: want at most %d", len(lengths), math.MaxInt32)
 	}
 	for i, l := range lengths {
-		if l < 1 || int(l) > limits.Capacity {
-			return &LengthError{Index: i, Length: l, Capacity: limits.Capacity}
+		if l < 1 || limits.takes(l) > int64(limits.Capacity) {
+			return &LengthError{Index: i, Length: l, Capacity: limits.longest()}
 		}
 	}
 	return nil
+}
+
+// longest returns the length of the longest sample that fits a bin.
+func (l Limits) longest() int {
+	if l.Align <= 1 {
+		return l.Capacity
+	}
+	return l.Capacity / l.Align * l.Align
 }
 
 // A grouper is a strategy of this package that can group samples by bin without knowing the bin of each, and keeps its contract.
@@ -93,6 +128,9 @@ func (l Limits) check() error {
 	}
 	if l.MaxSamples < 0 {
 		return fmt.Errorf("%d samples a bin: want 1 or more, or 0 for no bound", l.MaxSamples)
+	}
+	if l.Align < 0 || l.Align > l.Capacity {
+		return fmt.Errorf("alignment %d: want 0 to %d, the capacity", l.Align, l.Capacity)
 	}
 	return nil
 }

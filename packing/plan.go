@@ -9,10 +9,17 @@ import (
 type Plan struct {
 	samples []int32 // sample indices, bin after bin, ascending within a bin
 	ends    []int32 // ends[i] is where bin i ends in samples
+	bound   int
 }
 
 // Len returns the number of bins.
 func (p *Plan) Len() int { return len(p.ends) }
+
+// Bound returns a number of bins that no plan for the same samples goes below: that of [LowerBound], or a better one that [Optimal] found.
+func (p *Plan) Bound() int { return p.bound }
+
+// Gap returns how many bins the plan has above the bound. With 0 it is proven to have the fewest.
+func (p *Plan) Gap() int { return p.Len() - p.bound }
 
 // Bin returns the indices of the samples in bin i in ascending order. It belongs to the plan.
 func (p *Plan) Bin(i int) []int32 {
@@ -64,10 +71,11 @@ func (p *Plan) Verify(lengths []int32, limits Limits) error {
 				return fmt.Errorf("bin %d: sample %d is in another bin too", b, i)
 			}
 			seen[i/64] |= 1 << (i % 64)
-			if l := lengths[i]; l < 1 || int(l) > limits.Capacity {
-				return &LengthError{Index: int(i), Length: l, Capacity: limits.Capacity}
+			l := lengths[i]
+			if l < 1 || limits.takes(l) > int64(limits.Capacity) {
+				return &LengthError{Index: int(i), Length: l, Capacity: limits.longest()}
 			}
-			fill += int64(lengths[i])
+			fill += limits.takes(l)
 		}
 		if fill > int64(limits.Capacity) {
 			return fmt.Errorf("bin %d: %d tokens: want at most %d", b, fill, limits.Capacity)
