@@ -22,7 +22,6 @@ import (
 	"github.com/brimful/brimful/tokenstream"
 	"github.com/brimful/brimful/tokenstream/arrow"
 	"github.com/brimful/brimful/tokenstream/dataset"
-	"github.com/brimful/brimful/tokenstream/jsonl"
 	"github.com/brimful/brimful/tokenstream/source"
 )
 
@@ -48,6 +47,7 @@ type packJob struct {
 	limit     amount
 	limitTok  amount
 	maxLine   amount
+	split     string
 	json      bool
 	quiet     bool
 }
@@ -62,8 +62,9 @@ func packCommand() *cobra.Command {
 		Short: "pack samples into rows and write them as a data set",
 		Long: `Pack reads tokenized samples, packs them into rows of at most --capacity tokens and writes them.
 
-INPUT is a file of JSON lines (plain, gzip or zstd), a directory of such files, a pattern, or - for standard
-input. Each line is an object with input_ids and, if not every token is to be learnt, either labels (-100 or
+INPUT is a file, a directory of files, a pattern, or - for standard input: JSON lines (plain, gzip or zstd),
+Parquet, Arrow files and streams, save_to_disk folders, Megatron's NAME.idx with NAME.bin, NumPy's NAME.npy
+with NAME.offsets.npy. A sample has input_ids and, if not every token is to be learnt, either labels (-100 or
 the id at the same place) or one or more 0/1 masks: loss_mask, assistant_masks, completion_mask. Padding
 that an attention_mask marks is stripped.
 
@@ -107,7 +108,8 @@ DIR is new, empty, or what an interrupted run of the same command left; that run
 	f.StringVar(&j.holdoutBy, "holdout-by", "", "`FIELD` whose value decides, so that samples with the same value stay together")
 	f.Var(&j.limit, "limit", "read at most that many samples")
 	f.Var(&j.limitTok, "limit-tokens", "read at most that many tokens")
-	f.Var(&j.maxLine, "max-line-bytes", "longest line of the input (default 256Mi)")
+	f.Var(&j.maxLine, "max-line-bytes", "longest line of JSON (default 256Mi)")
+	f.StringVar(&j.split, "split", "", "`NAME` of the split of a save_to_disk folder with several")
 	f.IntVar(&j.shardRows, "shard-rows", 0, "rows in a file (default about 8 Mi tokens)")
 	f.Var(&j.window, "window", "tokens that are packed at a time; 0 packs everything at once, in memory")
 	f.StringVar(&o.Spool, "spool", "", "`DIR` for a temporary file in which samples wait for their row, for windows larger than memory")
@@ -234,10 +236,10 @@ func (j *packJob) run(ctx context.Context, cmd *cobra.Command) error {
 		}
 	}
 	ignored := map[string]bool{}
-	files, err := source.Open(j.inputs, source.Options{Stdin: cmd.InOrStdin(), JSONL: jsonl.Options{
-		Workers: j.workers, KeyField: j.holdoutBy, MaxLineBytes: int(j.maxLine),
-		Unused: func(field string) { ignored[field] = true },
-	}})
+	files, err := source.Open(j.inputs, source.Options{
+		Fields: tokenstream.Fields{KeyField: j.holdoutBy, Unused: func(field string) { ignored[field] = true }},
+		Stdin:  cmd.InOrStdin(), Split: j.split, Workers: j.workers, MaxLineBytes: int(j.maxLine),
+	})
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/brimful/brimful/tokenstream"
 	"github.com/brimful/brimful/tokenstream/dataset"
-	"github.com/brimful/brimful/tokenstream/jsonl"
 	"github.com/brimful/brimful/tokenstream/source"
 	"github.com/brimful/brimful/verify"
 )
@@ -22,6 +21,7 @@ var errWrong = errors.New("the data is wrong")
 
 func verifyCommand() *cobra.Command {
 	var inputs []string
+	var split string
 	var asJSON bool
 	var faults int
 	cmd := &cobra.Command{
@@ -45,7 +45,7 @@ It exits with 3 when the data is wrong and with 1 when it could not be checked.`
 			var files *source.Files
 			if len(inputs) > 0 {
 				var err error
-				files, err = source.Open(inputs, source.Options{Stdin: cmd.InOrStdin(), JSONL: jsonl.Options{}})
+				files, err = source.Open(inputs, source.Options{Stdin: cmd.InOrStdin(), Split: split})
 				if err != nil {
 					return err
 				}
@@ -72,6 +72,7 @@ It exits with 3 when the data is wrong and with 1 when it could not be checked.`
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&inputs, "source", nil, "`INPUT` that the data set was packed from, in the order given to pack; can be given again")
+	f.StringVar(&split, "split", "", "`NAME` of the split of a save_to_disk folder with several")
 	f.IntVar(&faults, "faults", 10, "most faults to print one by one")
 	f.BoolVar(&asJSON, "json", false, "print the report as JSON to standard output")
 	return cmd

@@ -10,19 +10,14 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/brimful/brimful/tokenstream"
+	"github.com/brimful/brimful/tokenstream/internal/columns"
 )
 
 // ReadOptions say how samples are read. The zero value is the default.
 type ReadOptions struct {
-	Name     string   // the file's name, for errors and the ledger
-	IDs      string   // column of the token ids; "" is "input_ids"
-	Labels   string   // column of the labels; "" is "labels"
-	Masks    []string // columns of masks; nil is "loss_mask", "assistant_masks", "completion_mask"
-	KeyField string   // column of strings or integers that become [tokenstream.Sample.Key], and are never null then; "" is none
+	tokenstream.Fields
 
-	// Unused, if not nil, is called once with each column that is skipped although it holds a list of numbers, and so might have one for
-	// each token.
-	Unused func(column string)
+	Name string // the file's name, for errors and the ledger
 
 	// MaxBatchBytes is the most that a record batch, or all dictionaries, may have, as they are stored and once they are decompressed;
 	// 0 is 1 GiB. A record batch is in memory as a whole.
@@ -32,15 +27,6 @@ type ReadOptions struct {
 const defaultMaxBatch = 1 << 30
 
 func (o *ReadOptions) setDefaults() {
-	if o.IDs == "" {
-		o.IDs = "input_ids"
-	}
-	if o.Labels == "" {
-		o.Labels = "labels"
-	}
-	if o.Masks == nil {
-		o.Masks = []string{"loss_mask", "assistant_masks", "completion_mask"}
-	}
 	if o.MaxBatchBytes <= 0 {
 		o.MaxBatchBytes = defaultMaxBatch
 	}
@@ -121,44 +107,18 @@ func (s *sampler) read(r io.Reader, yield func(tokenstream.Sample, error) bool) 
 type source struct {
 	name  string
 	index int // in the schema
-	role  role
+	role  columns.Role
 	list  list        // of a list
 	text  arrow.Array // of an id or a key
 }
 
-type role uint8
-
-const (
-	roleIDs role = iota
-	roleLabels
-	roleMask
-	roleAttention
-	rolePositions
-	roleID
-	roleKey
-	rolePacked // of columns that only packed rows have
-)
-
-// roles returns what the columns are for.
-func (o *ReadOptions) roles() map[string]role {
-	roles := map[string]role{
-		"attention_mask": roleAttention, "position_ids": rolePositions, "id": roleID,
-		"cu_seqlens": rolePacked, "seq_lengths": rolePacked, "seq_idx": rolePacked,
-	}
-	for _, name := range o.Masks {
-		roles[name] = roleMask
-	}
-	roles[o.Labels] = roleLabels
-	roles[o.IDs] = roleIDs
-	if _, taken := roles[o.KeyField]; o.KeyField != "" && !taken {
-		roles[o.KeyField] = roleKey
-	}
-	return roles
-}
-
 // open finds the columns of the samples.
 func (s *sampler) open(schema *arrow.Schema) error {
-	roles := s.o.roles()
+	roles, err := columns.Roles(&s.o.Fields)
+	if err != nil {
+		return err
+	}
+	s.row = columns.NewRow(&s.o.Fields)
 	seen := map[string]bool{}
 	for i, f := range schema.Fields() {
 		r, ok := roles[f.Name]
@@ -169,20 +129,19 @@ func (s *sampler) open(schema *arrow.Schema) error {
 			continue
 		}
 		if seen[f.Name] {
-			return wrong(f.Name, "two columns have this name")
+			return columns.Wrong(f.Name, "two columns have this name")
 		}
 		if f.Type.ID() == arrow.NULL {
 			continue // nothing but nulls is no column
 		}
 		seen[f.Name] = true
-		var err error
 		switch r {
-		case rolePacked:
-			return wrong(f.Name, "the file is packed already: want single samples")
-		case roleID, roleKey:
+		case columns.Packed:
+			return columns.Wrong(f.Name, "the file is packed already: want single samples")
+		case columns.ID, columns.Key:
 			err = single(f.Type)
 		default:
-			err = integers(f.Type, r == roleMask || r == roleAttention)
+			err = integers(f.Type, r.IsFlag())
 		}
 		if err != nil {
 			return &tokenstream.InputError{Field: f.Name, Err: err}
@@ -191,7 +150,7 @@ func (s *sampler) open(schema *arrow.Schema) error {
 	}
 	for _, name := range []string{s.o.IDs, s.o.KeyField} {
 		if name != "" && !seen[name] {
-			return wrong(name, "no such column")
+			return columns.Wrong(name, "no such column")
 		}
 	}
 	return nil
@@ -203,9 +162,9 @@ func (s *sampler) reset(batch arrow.RecordBatch, n int) error {
 		c := &s.columns[i]
 		column := withNulls(batch.Column(c.index))
 		if err := validate(column); err != nil {
-			return wrong(c.name, "record batch %d: %w", n, err)
+			return columns.Wrong(c.name, "record batch %d: %w", n, err)
 		}
-		if c.role == roleID || c.role == roleKey {
+		if c.role.IsText() {
 			c.text = column
 		} else {
 			c.list.reset(column, s.o.MaxBatchBytes)

@@ -199,9 +199,9 @@ func TestBadColumns(t *testing.T) {
 		{"structs", fields("input_ids", list(object)), arrow.ReadOptions{}, "input_ids: a list of structs: want a list of integers"},
 		{"runs", fields("input_ids", list(lib.RunEndEncodedOf(i32, i32))), arrow.ReadOptions{}, "input_ids: a list of run_end_encoded<run_ends: int32, values: int32> values: want a list of integers"},
 		{"packed", fields("input_ids", list(i32), "cu_seqlens", list(i32)), arrow.ReadOptions{}, "cu_seqlens: the file is packed already: want single samples"},
-		{"no key", fields("input_ids", list(i32)), arrow.ReadOptions{KeyField: "doc"}, "doc: no such column"},
-		{"list for a key", fields("input_ids", list(i32), "doc", list(i32)), arrow.ReadOptions{KeyField: "doc"}, "doc: a list: want a string or an integer"},
-		{"struct for a key", fields("input_ids", list(i32), "doc", object), arrow.ReadOptions{KeyField: "doc"}, "doc: a struct or a map: want a string or an integer"},
+		{"no key", fields("input_ids", list(i32)), arrow.ReadOptions{Fields: tokenstream.Fields{KeyField: "doc"}}, "doc: no such column"},
+		{"list for a key", fields("input_ids", list(i32), "doc", list(i32)), arrow.ReadOptions{Fields: tokenstream.Fields{KeyField: "doc"}}, "doc: a list: want a string or an integer"},
+		{"struct for a key", fields("input_ids", list(i32), "doc", object), arrow.ReadOptions{Fields: tokenstream.Fields{KeyField: "doc"}}, "doc: a struct or a map: want a string or an integer"},
 		{"double for an id", fields("input_ids", list(i32), "id", lib.PrimitiveTypes.Float64), arrow.ReadOptions{}, "id: a float64 value: want a string or an integer"},
 		{"two columns of a name", fields("input_ids", list(i32), "labels", list(i32), "input_ids", list(i32)), arrow.ReadOptions{}, "input_ids: two columns have this name"},
 	} {
@@ -224,7 +224,7 @@ func TestReadOptions(t *testing.T) {
 		"text", list(text), "number", i32, "weird", list(list(i32)))
 	file := encode(t, f, `[{"tokens":[1,2],"target":[-100,2],"doc":-5,"id":"x"}]`)
 	var unused []string
-	o := arrow.ReadOptions{IDs: "tokens", Labels: "target", KeyField: "doc", Unused: func(c string) { unused = append(unused, c) }}
+	o := arrow.ReadOptions{Fields: tokenstream.Fields{IDs: "tokens", Labels: "target", KeyField: "doc", Unused: func(c string) { unused = append(unused, c) }}}
 	got, err := read(file, o)
 	require.NoError(t, err)
 	require.Equal(t, []tokenstream.Sample{{ID: "x", Key: "-5", Tokens: []int32{1, 2}, Labels: []int32{-100, 2}, Place: tokenstream.Place{Row: 1}}}, got)
@@ -236,12 +236,12 @@ func TestReadOptions(t *testing.T) {
 	require.Equal(t, "x", got[0].Key)
 	require.Equal(t, "x", got[0].ID)
 
-	got, err = read(file, arrow.ReadOptions{IDs: "tokens", Masks: []string{"none"}, Labels: "none"})
+	got, err = read(file, arrow.ReadOptions{Fields: tokenstream.Fields{IDs: "tokens", Masks: []string{"no mask"}, Labels: "none"}})
 	require.NoError(t, err)
 	require.Nil(t, got[0].Labels)
 
 	file = encode(t, fields("id", text, "input_ids", list(i32)), `[{"id":null,"input_ids":[1]}]`)
-	_, err = read(file, arrow.ReadOptions{KeyField: "id"})
+	_, err = read(file, arrow.ReadOptions{Fields: tokenstream.Fields{KeyField: "id"}})
 	require.EqualError(t, err, "a:1: id: null: want a string or an integer")
 }
 

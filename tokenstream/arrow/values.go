@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/brimful/brimful/tokenstream/internal/columns"
 )
 
 // A list gives the rows of a column that is a list of integers, in one record batch.
@@ -39,14 +41,6 @@ func withNulls(column arrow.Array) arrow.Array {
 	}
 	return column
 }
-
-// An elementError is a fault of one element of a list: a null, or an integer of more than 32 bits.
-type elementError struct {
-	index int
-	found string
-}
-
-func (e *elementError) Error() string { return fmt.Sprintf("element %d is %s", e.index, e.found) }
 
 // next returns the elements of row i, which are valid until the following call and as long as the record batch is.
 func (l *list) next(i int) (row []int32, isNull bool, err error) {
@@ -94,7 +88,7 @@ func (e *elements) take(dst []int32, from, to int) ([]int32, error) {
 	if e.nulls {
 		for i := from; i < to; i++ {
 			if e.array.IsNull(i) {
-				return dst, &elementError{i - from, "null"}
+				return dst, &columns.ElementError{Index: i - from, Found: "null"}
 			}
 		}
 	}
@@ -132,11 +126,11 @@ func (e *elements) take(dst []int32, from, to int) ([]int32, error) {
 		return dst, e.lookUp(dst, from)
 	case *array.Null:
 		if to > from {
-			return dst, &elementError{0, "null"}
+			return dst, &columns.ElementError{Found: "null"}
 		}
 	}
 	if bad >= 0 {
-		return dst, &elementError{bad, e.array.ValueStr(from + bad)}
+		return dst, &columns.ElementError{Index: bad, Found: e.array.ValueStr(from + bad)}
 	}
 	return dst, nil
 }
@@ -148,8 +142,8 @@ func (e *elements) lookUp(dst []int32, from int) error {
 		k := e.indices.GetValueIndex(from + i)
 		v, err := e.dictionary.take(one[:], k, k+1)
 		if err != nil {
-			if at, ok := err.(*elementError); ok {
-				at.index = i
+			if at, ok := err.(*columns.ElementError); ok {
+				at.Index = i
 			}
 			return err
 		}

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/brimful/brimful/tokenstream/internal/columns"
 )
 
 // decode reads a line by encoding/json.
@@ -38,7 +40,7 @@ func (p *parser) decode(text []byte) error {
 		}
 		key, _ := t.(string)
 		if keys[key] {
-			return wrong(key, "the key stands twice")
+			return columns.Wrong(key, "the key stands twice")
 		}
 		keys[key] = true
 		if err := p.decodeValue(d, key); err != nil {
@@ -50,7 +52,7 @@ func (p *parser) decode(text []byte) error {
 
 // decodeValue reads the value of a key.
 func (p *parser) decodeValue(d *json.Decoder, key string) error {
-	r := p.roles[key]
+	r := p.o.roles[key]
 	t, err := d.Token()
 	if err != nil {
 		return err
@@ -59,9 +61,9 @@ func (p *parser) decodeValue(d *json.Decoder, key string) error {
 		return nil
 	}
 	switch {
-	case r == rolePacked:
-		return wrong(key, "the line is packed already: want single samples")
-	case r == roleID || r == roleKey:
+	case r == columns.Packed:
+		return columns.Wrong(key, "the line is packed already: want single samples")
+	case r.IsText():
 		p.seen[r] = true
 		switch t := t.(type) {
 		case string:
@@ -73,8 +75,8 @@ func (p *parser) decodeValue(d *json.Decoder, key string) error {
 				return nil
 			}
 		}
-		return wrong(key, "%s: want a string or an integer", describe(t))
-	case r == roleNone:
+		return columns.Wrong(key, "%s: want a string or an integer", describe(t))
+	case r == columns.None:
 		if t == json.Delim('[') && d.More() {
 			first, err := d.Token()
 			if err != nil {
@@ -91,12 +93,12 @@ func (p *parser) decodeValue(d *json.Decoder, key string) error {
 		return skip(d, t)
 	}
 	if t != json.Delim('[') {
-		return wrong(key, "%s: want a list of integers", describe(t))
+		return columns.Wrong(key, "%s: want a list of integers", describe(t))
 	}
-	v := p.value(r)
+	v := &p.list[r]
 	p.seen[r] = true
 	low := math.MinInt32
-	if r == roleIDs {
+	if r == columns.IDs {
 		low = 0
 	}
 	for d.More() {
@@ -104,12 +106,12 @@ func (p *parser) decodeValue(d *json.Decoder, key string) error {
 		if err != nil {
 			return err
 		}
-		x, err := integer(t, low, isMask(r))
+		x, err := integer(t, low, r.IsFlag())
 		if err != nil {
 			if t == json.Delim('[') && len(*v) == 0 {
-				return wrong(key, "a list of lists: want a flat list of integers")
+				return columns.Wrong(key, "a list of lists: want a flat list of integers")
 			}
-			return wrong(fmt.Sprintf("%s[%d]", key, len(*v)), "%w", err)
+			return columns.Wrong(fmt.Sprintf("%s[%d]", key, len(*v)), "%w", err)
 		}
 		*v = append(*v, x)
 	}
@@ -118,8 +120,8 @@ func (p *parser) decodeValue(d *json.Decoder, key string) error {
 }
 
 // setName keeps the id or key of a sample.
-func (p *parser) setName(r role, text []byte) {
-	if r == roleID {
+func (p *parser) setName(r columns.Role, text []byte) {
+	if r == columns.ID {
 		p.id = append(p.id[:0], text...)
 	} else {
 		p.key = append(p.key[:0], text...)

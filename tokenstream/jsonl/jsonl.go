@@ -16,38 +16,31 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 
 	"github.com/brimful/brimful/tokenstream"
+	"github.com/brimful/brimful/tokenstream/internal/columns"
 )
 
 // Options say how lines are read. The zero value is the default.
 type Options struct {
-	Name         string   // the file's name, for errors and the ledger
-	IDs          string   // key of the token ids; "" is "input_ids"
-	Labels       string   // key of the labels; "" is "labels"
-	Masks        []string // keys of masks; nil is "loss_mask", "assistant_masks", "completion_mask"
-	KeyField     string   // key of the string or integer that becomes [tokenstream.Sample.Key], which every line then has to have; "" is none
-	MaxLineBytes int      // longest line; 0 is 256 MiB. A line takes a few times its length in memory
-	Workers      int      // goroutines that parse; 0 is runtime.GOMAXPROCS(0), 1 parses without a goroutine
+	tokenstream.Fields
 
-	// Unused, if not nil, is called once with each key that is skipped although its value is a list that begins with a number, boolean
-	// or null, and so might have one for each token. After 1,000 keys it is not called any more.
-	Unused func(key string)
+	Name         string // the file's name, for errors and the ledger
+	MaxLineBytes int    // longest line; 0 is 256 MiB. A line takes a few times its length in memory
+	Workers      int    // goroutines that parse; 0 is runtime.GOMAXPROCS(0), 1 parses without a goroutine
 
+	roles      map[string]columns.Role
 	blockBytes int  // of text parsed at a time; 0 is 1 MiB
 	noScan     bool // every line goes the way of encoding/json
 }
 
-func (o *Options) setDefaults() {
-	if o.IDs == "" {
-		o.IDs = "input_ids"
-	}
-	if o.Labels == "" {
-		o.Labels = "labels"
-	}
-	if o.Masks == nil {
-		o.Masks = []string{"loss_mask", "assistant_masks", "completion_mask"}
+// setDefaults fills in what was left to the defaults and returns an error if an option is out of its range.
+func (o *Options) setDefaults() (err error) {
+	switch {
+	case o.MaxLineBytes < 0:
+		return fmt.Errorf("longest line of %d bytes: want at least 1, or 0 for the default", o.MaxLineBytes)
+	case o.Workers < 0:
+		return fmt.Errorf("%d workers: want at least 1, or 0 for the default", o.Workers)
 	}
 	if o.MaxLineBytes == 0 {
 		o.MaxLineBytes = 256 << 20
@@ -58,34 +51,16 @@ func (o *Options) setDefaults() {
 	if o.blockBytes == 0 {
 		o.blockBytes = 1 << 20
 	}
-}
-
-// check returns an error if an option is out of its range or a key would have to be read as two things, of which one would be lost.
-func (o *Options) check() error {
-	switch {
-	case o.MaxLineBytes < 0:
-		return fmt.Errorf("longest line of %d bytes: want at least 1, or 0 for the default", o.MaxLineBytes)
-	case o.Workers < 0:
-		return fmt.Errorf("%d workers: want at least 1, or 0 for the default", o.Workers)
-	}
-	keys := append([]string{o.IDs, o.Labels}, o.Masks...)
-	for i, key := range keys {
-		if fixedRoles[key] != roleNone || slices.Contains(keys[:i], key) {
-			return fmt.Errorf("the key %s can't be read as two things", key)
-		}
-	}
-	if r := fixedRoles[o.KeyField]; slices.Contains(keys, o.KeyField) || r != roleNone && r != roleID {
-		return fmt.Errorf("key field %s: want a key with a string or an integer", o.KeyField)
-	}
-	return nil
+	o.roles, err = columns.Roles(&o.Fields)
+	return err
 }
 
 // Read returns the samples of r, in order, whatever the number of workers. An error that has a place is a [*tokenstream.InputError]. The
 // source can be ranged over once and does not close r. A text without a sample is a source without samples.
 func Read(r io.Reader, o Options) tokenstream.Source {
-	o.setDefaults()
+	err := o.setDefaults()
 	return func(yield func(tokenstream.Sample, error) bool) {
-		if err := o.check(); err != nil {
+		if err != nil {
 			yield(tokenstream.Sample{}, err)
 			return
 		}
@@ -159,9 +134,4 @@ func (d *delivery) deliver(b *block) bool {
 	}
 	d.lines += b.lines
 	return true
-}
-
-// wrong returns an error about the value of a key.
-func wrong(field string, format string, args ...any) error {
-	return &tokenstream.InputError{Field: field, Err: fmt.Errorf(format, args...)}
 }

@@ -144,11 +144,11 @@ func TestBadLines(t *testing.T) {
 
 func TestKeyField(t *testing.T) {
 	for key, want := range map[string]string{"group": "g1", "id": "7"} {
-		got, err := read(strings.NewReader(`{"id":7,"group":"g1","input_ids":[1]}`), jsonl.Options{KeyField: key})
+		got, err := read(strings.NewReader(`{"id":7,"group":"g1","input_ids":[1]}`), jsonl.Options{Fields: tokenstream.Fields{KeyField: key}})
 		require.NoError(t, err)
 		require.Equal(t, want, got[0].Key)
 	}
-	_, err := read(strings.NewReader(`{"id":7,"input_ids":[1]}`), jsonl.Options{KeyField: "group"})
+	_, err := read(strings.NewReader(`{"id":7,"input_ids":[1]}`), jsonl.Options{Fields: tokenstream.Fields{KeyField: "group"}})
 	require.ErrorContains(t, err, "group: no such key")
 }
 
@@ -174,7 +174,7 @@ func TestUnusedIsBounded(t *testing.T) {
 	}
 	for _, workers := range []int{1, 3} {
 		var keys []string
-		o := jsonl.WithBlockBytes(jsonl.Options{Workers: workers, Unused: func(k string) { keys = append(keys, k) }}, 100)
+		o := jsonl.WithBlockBytes(jsonl.Options{Fields: tokenstream.Fields{Unused: func(k string) { keys = append(keys, k) }}, Workers: workers}, 100)
 		_, err := read(strings.NewReader(text.String()), o)
 		require.NoError(t, err)
 		require.Len(t, keys, 1000)
@@ -182,19 +182,12 @@ func TestUnusedIsBounded(t *testing.T) {
 	}
 }
 
-// What would be read as two things, and so lost as one of them, is refused before the first line.
+// Options out of range are refused before the first line.
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]jsonl.Options{
-		"the key input_ids can't be read as two things":      {Labels: "input_ids"},
-		"the key loss_mask can't be read as two things":      {Labels: "loss_mask"},
-		"the key m can't be read as two things":              {Masks: []string{"m", "m"}},
-		"the key attention_mask can't be read as two things": {Masks: []string{"attention_mask"}},
-		"the key id can't be read as two things":             {IDs: "id"},
-		"key field labels: want a key with":                  {KeyField: "labels"},
-		"key field completion_mask: want a key with":         {KeyField: "completion_mask"},
-		"key field position_ids: want a key with":            {KeyField: "position_ids"},
-		"-1 workers: want at least 1":                        {Workers: -1},
-		"longest line of -1 bytes: want at least 1":          {MaxLineBytes: -1},
+		"labels can't be read as two things":        {Fields: tokenstream.Fields{Labels: "input_ids", IDs: "labels", KeyField: "labels", Masks: []string{"labels"}}},
+		"-1 workers: want at least 1":               {Workers: -1},
+		"longest line of -1 bytes: want at least 1": {MaxLineBytes: -1},
 	} {
 		got, err := read(strings.NewReader(`{"input_ids":[1],"labels":[1],"m":[1]}`), o)
 		require.ErrorContains(t, err, want)
@@ -203,7 +196,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	got, err := read(strings.NewReader(`{"tokens":[1,2],"m":[0,1]}`), jsonl.Options{IDs: "tokens", Masks: []string{"m"}})
+	got, err := read(strings.NewReader(`{"tokens":[1,2],"m":[0,1]}`), jsonl.Options{Fields: tokenstream.Fields{IDs: "tokens", Masks: []string{"m"}}})
 	require.NoError(t, err)
 	require.Equal(t, []int32{-100, 2}, got[0].Labels)
 }

@@ -2,6 +2,8 @@ package jsonl
 
 import (
 	"bytes"
+
+	"github.com/brimful/brimful/tokenstream/internal/columns"
 )
 
 // maxKeys is how many keys a line of the usual shape has at most; they are compared with one another.
@@ -61,10 +63,10 @@ var null = []byte("null")
 // scanValue reads the value of a key, which begins at padded[i], and returns the position after it.
 func (p *parser) scanValue(padded []byte, i, end int, key []byte) (next int, ok bool) {
 	text := padded[:end]
-	r := p.roles[string(key)]
-	v := p.value(r)
+	r := p.o.roles[string(key)]
+	v := &p.list[r]
 	switch {
-	case r == roleNone:
+	case r == columns.None:
 		if next, ok = skipValue(text, i, maxSkipDepth); ok && text[i] == '[' {
 			switch c := text[skipSpace(text, i+1)]; {
 			case c == '-', c >= '0' && c <= '9', c == 't', c == 'f', c == 'n':
@@ -74,13 +76,13 @@ func (p *parser) scanValue(padded []byte, i, end int, key []byte) (next int, ok 
 		return next, ok
 	case bytes.HasPrefix(text[i:], null):
 		return i + len(null), true
-	case v != nil && text[i] == '[':
+	case r.IsList() && text[i] == '[':
 		p.seen[r] = true
-		if next, ok = integers(padded, i+1, end, v, r != roleIDs); !ok && isMask(r) {
+		if next, ok = integers(padded, i+1, end, v, r != columns.IDs); !ok && r.IsFlag() {
 			next, ok = booleans(text, i+1, v) // which fails at once if there was a number
 		}
 		return next, ok
-	case r == roleID || r == roleKey:
+	case r.IsText():
 		p.seen[r] = true
 		var name []byte
 		if text[i] == '"' {

@@ -8,6 +8,8 @@ import (
 	"math/bits"
 
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/brimful/brimful/tokenstream/internal/columns"
 )
 
 // plainDictionary is an older number for the encoding of dictionaries and of indexes into them.
@@ -200,7 +202,7 @@ func (c *cursor) take(first, index int) ([]int32, error) {
 			switch {
 			case int(level) == c.field.def:
 			case int(level) >= c.field.present:
-				return nil, &elementError{index + i, "null"}
+				return nil, &columns.ElementError{Index: index + i, Found: "null"}
 			default:
 				return nil, fmt.Errorf("an element in a list that is null or empty")
 			}
@@ -210,7 +212,7 @@ func (c *cursor) take(first, index int) ([]int32, error) {
 	c.value += c.at - first
 	if c.good < c.value {
 		i := max(c.good, from)
-		return nil, &elementError{index + i - from, c.values.text(&c.field, i)}
+		return nil, &columns.ElementError{Index: index + i - from, Found: c.values.text(&c.field, i)}
 	}
 	return c.values.ints[from:c.value:c.value], nil
 }
@@ -229,11 +231,3 @@ func (c *cursor) nextText() (s string, isNull bool, err error) {
 	c.value++
 	return c.values.text(&c.field, c.value-1), false, nil
 }
-
-// An elementError is a fault of one element of a list: a null, or an integer of more than 32 bits.
-type elementError struct {
-	index int
-	found string
-}
-
-func (e *elementError) Error() string { return fmt.Sprintf("element %d is %s", e.index, e.found) }

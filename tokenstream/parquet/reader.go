@@ -8,19 +8,14 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/brimful/brimful/tokenstream"
+	"github.com/brimful/brimful/tokenstream/internal/columns"
 )
 
 // ReadOptions say how samples are read. The zero value is the default.
 type ReadOptions struct {
-	Name     string   // the file's name, for errors and the ledger
-	IDs      string   // column of the token ids; "" is "input_ids"
-	Labels   string   // column of the labels; "" is "labels"
-	Masks    []string // columns of masks; nil is "loss_mask", "assistant_masks", "completion_mask"
-	KeyField string   // column of strings or integers that become [tokenstream.Sample.Key], and are never null then; "" is none
+	tokenstream.Fields
 
-	// Unused, if not nil, is called once with each column that is skipped although it holds a list of numbers, and so might have one for
-	// each token.
-	Unused func(column string)
+	Name string // the file's name, for errors and the ledger
 
 	// MaxPageBytes is the most that a page may have once it is decompressed, in bytes; 0 is 512 MiB. It bounds what a column takes in
 	// memory, whatever the size of the row groups.
@@ -30,15 +25,6 @@ type ReadOptions struct {
 const defaultMaxPage = 512 << 20
 
 func (o *ReadOptions) setDefaults() {
-	if o.IDs == "" {
-		o.IDs = "input_ids"
-	}
-	if o.Labels == "" {
-		o.Labels = "labels"
-	}
-	if o.Masks == nil {
-		o.Masks = []string{"loss_mask", "assistant_masks", "completion_mask"}
-	}
 	if o.MaxPageBytes <= 0 {
 		o.MaxPageBytes = defaultMaxPage
 	}
@@ -57,21 +43,8 @@ type Reader struct {
 // A source is a column and what it is for. There may be several masks, and one of every other role.
 type source struct {
 	field
-	role role
+	role columns.Role
 }
-
-type role uint8
-
-const (
-	roleIDs role = iota
-	roleLabels
-	roleMask
-	roleAttention
-	rolePositions
-	roleID
-	roleKey
-	rolePacked // of columns that only packed rows have
-)
 
 // NewReader reads the footer of the file of the given size and finds the columns of the samples. An error is a
 // [*tokenstream.InputError].
@@ -102,7 +75,10 @@ func (rd *Reader) open(size int64) (err error) {
 			return fmt.Errorf("row group %d has %d columns: want %d", i, n, leaves)
 		}
 	}
-	roles := rd.o.roles()
+	roles, err := columns.Roles(&rd.o.Fields)
+	if err != nil {
+		return err
+	}
 	seen := map[string]bool{}
 	for _, f := range fields {
 		r, ok := roles[f.name]
@@ -113,19 +89,19 @@ func (rd *Reader) open(size int64) (err error) {
 			continue
 		}
 		if seen[f.name] {
-			return wrong(f.name, "two columns have this name")
+			return columns.Wrong(f.name, "two columns have this name")
 		}
 		if f.kind == null && !f.list {
 			continue // nothing but nulls is no column
 		}
 		seen[f.name] = true
 		switch r {
-		case rolePacked:
-			return wrong(f.name, "the file is packed already: want single samples")
-		case roleID, roleKey:
+		case columns.Packed:
+			return columns.Wrong(f.name, "the file is packed already: want single samples")
+		case columns.ID, columns.Key:
 			err = f.single()
 		default:
-			err = f.integers(r == roleMask || r == roleAttention)
+			err = f.integers(r.IsFlag())
 		}
 		if err != nil {
 			return &tokenstream.InputError{Field: f.name, Err: err}
@@ -134,27 +110,10 @@ func (rd *Reader) open(size int64) (err error) {
 	}
 	for _, name := range []string{rd.o.IDs, rd.o.KeyField} {
 		if name != "" && !seen[name] {
-			return wrong(name, "no such column")
+			return columns.Wrong(name, "no such column")
 		}
 	}
 	return nil
-}
-
-// roles returns what the columns are for.
-func (o *ReadOptions) roles() map[string]role {
-	roles := map[string]role{
-		"attention_mask": roleAttention, "position_ids": rolePositions, "id": roleID,
-		"cu_seqlens": rolePacked, "seq_lengths": rolePacked, "seq_idx": rolePacked,
-	}
-	for _, name := range o.Masks {
-		roles[name] = roleMask
-	}
-	roles[o.Labels] = roleLabels
-	roles[o.IDs] = roleIDs
-	if _, taken := roles[o.KeyField]; o.KeyField != "" && !taken {
-		roles[o.KeyField] = roleKey
-	}
-	return roles
 }
 
 // NumRows returns how many samples there are.

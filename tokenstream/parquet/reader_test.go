@@ -242,11 +242,11 @@ func TestBadColumns(t *testing.T) {
 			Cu  []int32 `parquet:"cu_seqlens,list"`
 		}{{[]int32{1}, []int32{0, 1}}}), parquet.ReadOptions{}, "a: cu_seqlens: the file is packed already: want single samples"},
 		{"a file of this package", write(t, tokenstream.HF, parquet.Options{}), parquet.ReadOptions{}, "a: cu_seqlens: the file is packed already: want single samples"},
-		{"no key", encode(t, []ids{{[]int32{1}}}), parquet.ReadOptions{KeyField: "doc"}, "a: doc: no such column"},
+		{"no key", encode(t, []ids{{[]int32{1}}}), parquet.ReadOptions{Fields: tokenstream.Fields{KeyField: "doc"}}, "a: doc: no such column"},
 		{"list for a key", encode(t, []struct {
 			IDs []int32 `parquet:"input_ids,list"`
 			Doc []int32 `parquet:"doc,list"`
-		}{{[]int32{1}, []int32{0, 1}}}), parquet.ReadOptions{KeyField: "doc"}, "a: doc: a list: want a string or an integer"},
+		}{{[]int32{1}, []int32{0, 1}}}), parquet.ReadOptions{Fields: tokenstream.Fields{KeyField: "doc"}}, "a: doc: a list: want a string or an integer"},
 		{"double for an id", encode(t, []struct {
 			IDs []int32 `parquet:"input_ids,list"`
 			ID  float64 `parquet:"id"`
@@ -280,7 +280,7 @@ func TestReadOptions(t *testing.T) {
 		Weird  [][]int32 `parquet:"weird,list"`
 	}{{Tokens: []int32{1, 2}, Target: []int32{-100, 2}, Doc: -5, ID: "x"}})
 	var unused []string
-	o := parquet.ReadOptions{IDs: "tokens", Labels: "target", KeyField: "doc", Unused: func(c string) { unused = append(unused, c) }}
+	o := parquet.ReadOptions{Fields: tokenstream.Fields{IDs: "tokens", Labels: "target", KeyField: "doc", Unused: func(c string) { unused = append(unused, c) }}}
 	got, err := read(file, o)
 	require.NoError(t, err)
 	require.Equal(t, []tokenstream.Sample{{ID: "x", Key: "-5", Tokens: []int32{1, 2}, Labels: []int32{-100, 2}, Place: tokenstream.Place{Name: "a", Row: 1}}}, got)
@@ -292,12 +292,12 @@ func TestReadOptions(t *testing.T) {
 	require.Equal(t, "x", got[0].Key)
 	require.Equal(t, "x", got[0].ID)
 
-	got, err = read(file, parquet.ReadOptions{IDs: "tokens", Masks: []string{"none"}, Labels: "none"})
+	got, err = read(file, parquet.ReadOptions{Fields: tokenstream.Fields{IDs: "tokens", Masks: []string{"no mask"}, Labels: "none"}})
 	require.NoError(t, err)
 	require.Nil(t, got[0].Labels)
 
 	file = encode(t, []named{{IDs: []int32{1}}})
-	_, err = read(file, parquet.ReadOptions{KeyField: "id"})
+	_, err = read(file, parquet.ReadOptions{Fields: tokenstream.Fields{KeyField: "id"}})
 	require.EqualError(t, err, "a:1: id: null: want a string or an integer")
 
 	_, err = read(file, parquet.ReadOptions{MaxPageBytes: 3})

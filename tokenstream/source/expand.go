@@ -8,13 +8,46 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/brimful/brimful/tokenstream/arrow"
 )
 
-// endings are the names' ends by which files in a directory are taken for inputs.
-var endings = []string{".jsonl", ".json", ".ndjson", ".jsonl.gz", ".json.gz", ".ndjson.gz", ".jsonl.zst", ".json.zst", ".ndjson.zst"}
+// kinds are the kinds of files that are taken for inputs in a directory, by how their names end.
+var kinds = []struct {
+	name    string
+	endings []string
+}{
+	{"JSON lines", []string{".jsonl", ".json", ".ndjson", ".jsonl.gz", ".json.gz", ".ndjson.gz", ".jsonl.zst", ".json.zst", ".ndjson.zst"}},
+	{"Parquet", []string{".parquet"}},
+	{"Arrow", []string{".arrow", ".arrows"}},
+	{"Megatron", []string{".idx"}},
+	{"NumPy", []string{".npy"}},
+}
 
-// expand returns the files that args name.
-func expand(args []string) ([]string, error) {
+// kindOf returns the index of a file's kind, or -1.
+func kindOf(name string) int {
+	if strings.HasSuffix(name, offsetsEnd) || strings.HasSuffix(name, labelsEnd) {
+		return -1
+	}
+	for i, k := range kinds {
+		if slices.ContainsFunc(k.endings, func(e string) bool { return strings.HasSuffix(name, e) }) {
+			return i
+		}
+	}
+	return -1
+}
+
+// endings returns how the names of inputs end.
+func endings() string {
+	var all []string
+	for _, k := range kinds {
+		all = append(all, k.endings...)
+	}
+	return strings.Join(all, ", ")
+}
+
+// expand returns the files that args name. Split is that of save_to_disk folders.
+func expand(args []string, split string) ([]string, error) {
 	var paths []string
 	for _, arg := range args {
 		info, err := os.Stat(arg)
@@ -25,7 +58,7 @@ func expand(args []string) ([]string, error) {
 			}
 			paths = append(paths, arg)
 		case err == nil && info.IsDir():
-			found, err := walk(arg)
+			found, err := directory(arg, split)
 			if err != nil {
 				return nil, err
 			}
@@ -51,7 +84,33 @@ func expand(args []string) ([]string, error) {
 	return paths, nil
 }
 
-// walk returns the inputs below dir. What begins with a dot is left out, and so is a data set that was written there.
+// directory returns the inputs in a directory.
+func directory(dir, split string) ([]string, error) {
+	splits, err := arrow.HFSplits(os.DirFS(dir))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	if len(splits) == 0 {
+		return walk(dir)
+	}
+	var names []string
+	for _, s := range splits {
+		if s.Name == split || len(splits) == 1 && split == "" {
+			var files []string
+			for _, f := range s.Files {
+				files = append(files, filepath.Join(dir, filepath.FromSlash(f)))
+			}
+			if len(files) == 0 {
+				return nil, fmt.Errorf("%s: the split %s has no rows", dir, s.Name)
+			}
+			return files, nil
+		}
+		names = append(names, fmt.Sprintf("%q", s.Name))
+	}
+	return nil, fmt.Errorf("%s: a save_to_disk folder with the splits %s: want one of them named, and not %q", dir, strings.Join(names, ", "), split)
+}
+
+// walk returns the inputs below dir, which are of one kind: of two, one is most likely a copy of the other. What begins with a dot is left out, and so is a data set that was written there.
 func walk(dir string) ([]string, error) {
 	var found []string
 	root := filepath.Clean(dir) + string(filepath.Separator) // so that a link to a directory is followed
@@ -69,6 +128,11 @@ func walk(dir string) ([]string, error) {
 			if p != root && isDataset(p) {
 				return fs.SkipDir
 			}
+			for _, name := range []string{"state.json", "dataset_dict.json"} {
+				if p != root && exists(filepath.Join(p, name)) {
+					return fmt.Errorf("%s is a save_to_disk folder: name it as an input of its own", p)
+				}
+			}
 			return nil
 		}
 		info, err := os.Stat(p)
@@ -78,13 +142,17 @@ func walk(dir string) ([]string, error) {
 		if info.IsDir() {
 			return fmt.Errorf("%s is a link to a directory: name that as an input of its own", p)
 		}
-		if info.Mode().IsRegular() && slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(d.Name(), e) }) {
+		if kind := kindOf(d.Name()); info.Mode().IsRegular() && kind >= 0 {
+			if other := slices.IndexFunc(found, func(f string) bool { return kindOf(f) != kind }); other >= 0 {
+				return fmt.Errorf("%s: both %s (%s) and %s (%s) are in it: name a pattern for one of them", dir,
+					kinds[kindOf(found[other])].name, found[other], kinds[kind].name, p)
+			}
 			found = append(found, p)
 		}
 		return nil
 	})
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("%s: no file in it ends with one of %s", dir, strings.Join(endings, ", "))
+		err = fmt.Errorf("%s: no file in it ends with one of %s", dir, endings())
 	}
 	slices.SortFunc(found, natural)
 	return found, err

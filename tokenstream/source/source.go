@@ -1,10 +1,13 @@
 // Package source reads tokenized samples from files as they come: it finds the files, tells their format by their content, and keeps
 // account of what was read.
+//
+// The formats are JSON lines (plain, gzip, zstd), Parquet, Arrow files and streams, the folders of datasets.save_to_disk, the indexed
+// data sets of Megatron (name the .idx; the .bin is beside it), and arrays of NumPy: NAME.npy, with NAME.offsets.npy beside it if it has
+// one dimension, and NAME.labels.npy if there is one. See the packages of the formats.
 package source
 
 import (
-	"bufio"
-	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,67 +16,108 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 
 	"github.com/brimful/brimful/tokenstream"
-	"github.com/brimful/brimful/tokenstream/jsonl"
 )
 
-// Options say how files are read.
+// Options say how files are read. The zero value is the default.
 type Options struct {
-	JSONL jsonl.Options // how JSON lines are read; Name is set for each file
-	Stdin io.Reader     // what "-" reads; nil is os.Stdin
+	tokenstream.Fields // of the formats that have names
+
+	Stdin        io.Reader // what "-" reads; nil is os.Stdin
+	Split        string    // which split of a save_to_disk folder; "" if it has one only
+	Workers      int       // goroutines that parse JSON lines; 0 is runtime.GOMAXPROCS(0)
+	MaxLineBytes int       // longest line of JSON; 0 is 256 MiB
 }
 
 // Files is a list of inputs that are read one after another, as one source.
 type Files struct {
-	inputs []tokenstream.Input
-	stream map[string]bool // inputs whose size is not known beforehand: standard input, pipes
-	o      Options
-	read   atomic.Int64
+	entries []entry
+	o       Options
+	read    atomic.Int64
 }
 
-// Open finds the inputs that args name: files, directories (every file below them whose name ends like that of a format) and patterns,
+// entry is a file with samples and those that belong to it.
+type entry struct {
+	tokenstream.Input
+	stream bool // its size is not known beforehand: standard input, a pipe
+	format format
+	beside []tokenstream.Input // as the format needs them
+}
+
+// Open finds the inputs that args name: files, directories (every file below them whose name ends like that of a format), patterns,
 // sorted so that shard-2 comes before shard-10, and "-" for standard input. Every file must be there and readable.
 func Open(args []string, o Options) (*Files, error) {
-	paths, err := expand(args)
+	paths, err := expand(args, o.Split)
 	if err != nil {
 		return nil, err
 	}
-	f := &Files{o: o, stream: map[string]bool{"-": true}}
+	f := &Files{o: o}
 	seen := map[string]bool{}
 	for _, p := range paths {
-		if clean := filepath.Clean(p); seen[clean] {
-			return nil, fmt.Errorf("%s is named twice", p)
-		} else {
-			seen[clean] = true
-		}
-		in := tokenstream.Input{Path: p}
+		e := entry{Input: tokenstream.Input{Path: p}, stream: true}
 		if p != "-" {
-			info, err := os.Stat(p)
-			if err != nil {
+			if err := e.open(); err != nil {
 				return nil, err
 			}
-			f.stream[p] = !info.Mode().IsRegular()
-			if !f.stream[p] && info.Size() == 0 {
-				return nil, &tokenstream.InputError{Place: tokenstream.Place{Name: p}, Err: errors.New("the file is empty")}
-			}
-			in.Size = info.Size()
 		}
-		f.inputs = append(f.inputs, in)
+		for _, in := range append([]tokenstream.Input{e.Input}, e.beside...) {
+			clean := filepath.Clean(in.Path)
+			if seen[clean] {
+				return nil, fmt.Errorf("%s is named twice", in.Path)
+			}
+			seen[clean] = true
+		}
+		f.entries = append(f.entries, e)
 	}
 	return f, nil
 }
 
+// open finds out what the file is and what belongs to it.
+func (e *entry) open() error {
+	info, err := os.Stat(e.Path)
+	if err != nil {
+		return err
+	}
+	if e.stream = !info.Mode().IsRegular(); e.stream {
+		return nil
+	}
+	if info.Size() == 0 {
+		return &tokenstream.InputError{Place: tokenstream.Place{Name: e.Path}, Err: errors.New("the file is empty")}
+	}
+	e.Size = info.Size()
+	if e.format, err = detect(e.Path); err != nil {
+		return err
+	}
+	names, err := e.format.beside(e.Path)
+	if err != nil {
+		return err
+	}
+	for _, p := range names {
+		info, err := os.Stat(p)
+		if err != nil {
+			return err
+		}
+		e.beside = append(e.beside, tokenstream.Input{Path: p, Size: info.Size()})
+	}
+	return nil
+}
+
 // Inputs returns what is on record so far: paths and sizes, and the hash of what has been read whole.
-func (f *Files) Inputs() []tokenstream.Input { return slices.Clone(f.inputs) }
+func (f *Files) Inputs() []tokenstream.Input {
+	var list []tokenstream.Input
+	for _, e := range f.entries {
+		list = append(append(list, e.Input), e.beside...)
+	}
+	return list
+}
 
 // Same returns an error if the inputs are not those on record. It reads all of them.
 func (f *Files) Same(record []tokenstream.Input) error {
-	for i := range f.inputs {
-		in := &f.inputs[i]
-		r, closeInput, err := f.open(in)
+	for i := range f.entries {
+		e := &f.entries[i]
+		r, closeInput, err := f.openInput(e.Path)
 		if err != nil {
 			return err
 		}
@@ -82,18 +126,25 @@ func (f *Files) Same(record []tokenstream.Input) error {
 		if err = errors.Join(err, closeInput()); err != nil {
 			return err
 		}
-		in.Size, in.SHA256 = m.n, hex.EncodeToString(m.hash.Sum(nil))
-		if i >= len(record) || record[i] != *in {
+		m.record(&e.Input)
+		for k := range e.beside {
+			if err := hashFile(context.Background(), &e.beside[k]); err != nil {
+				return err
+			}
+		}
+	}
+	for i, in := range f.Inputs() {
+		if i >= len(record) || record[i] != in {
 			return fmt.Errorf("%s is not what it was", in.Path)
 		}
 	}
 	return nil
 }
 
-// open opens an input.
-func (f *Files) open(in *tokenstream.Input) (io.Reader, func() error, error) {
-	if in.Path != "-" {
-		file, err := os.Open(in.Path)
+// openInput opens an input.
+func (f *Files) openInput(path string) (io.Reader, func() error, error) {
+	if path != "-" {
+		file, err := os.Open(path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -109,11 +160,11 @@ func (f *Files) open(in *tokenstream.Input) (io.Reader, func() error, error) {
 // Size returns the bytes of all inputs, or 0 if they are not known beforehand.
 func (f *Files) Size() int64 {
 	n := int64(0)
-	for _, in := range f.inputs {
-		if f.stream[in.Path] {
+	for _, e := range f.entries {
+		if e.stream {
 			return 0
 		}
-		n += in.Size
+		n += e.Size
 	}
 	return n
 }
@@ -125,55 +176,44 @@ func (f *Files) BytesRead() int64 { return f.read.Load() }
 // Samples returns the samples of all inputs, numbered through.
 func (f *Files) Samples() tokenstream.Source {
 	var sources []tokenstream.Source
-	for i := range f.inputs {
-		sources = append(sources, f.samples(&f.inputs[i]))
+	for i := range f.entries {
+		sources = append(sources, f.samples(&f.entries[i]))
 	}
 	return tokenstream.Concat(sources...)
 }
 
 // samples returns the samples of one input.
-func (f *Files) samples(in *tokenstream.Input) tokenstream.Source {
+func (f *Files) samples(e *entry) tokenstream.Source {
 	return func(yield func(tokenstream.Sample, error) bool) {
-		name := in.Path
+		name := e.Path
 		if name == "-" {
 			name = "stdin"
 		}
-		r, closeInput, err := f.open(in)
+		fail := func(err error) { yield(tokenstream.Sample{}, err) }
+		r, closeInput, err := f.openInput(e.Path)
 		if err != nil {
-			yield(tokenstream.Sample{}, err)
+			fail(err)
 			return
 		}
 		defer closeInput()
-		m := &meter{r: r, total: &f.read, hash: sha256.New()}
-		buffered := bufio.NewReaderSize(m, 1<<20)
-		if err := refuse(buffered, name); err != nil {
-			yield(tokenstream.Sample{}, err)
-			return
+		var src tokenstream.Source
+		var done func() error // after the last sample
+		if file, ok := r.(*os.File); ok && e.format.random() && !e.stream {
+			ctx, stop := context.WithCancel(context.Background())
+			defer stop()
+			src, done = f.random(ctx, e, file, name)
+		} else {
+			src, done = f.sequential(e, r, name)
 		}
-		o := f.o.JSONL
-		o.Name = name
-		for s, err := range jsonl.Read(buffered, o) {
+		for s, err := range src {
 			if !yield(s, err) || err != nil {
 				return
 			}
 		}
-		if !f.stream[in.Path] && m.n != in.Size {
-			yield(tokenstream.Sample{}, &tokenstream.InputError{Place: tokenstream.Place{Name: name}, Err: fmt.Errorf("the file had %d bytes and now has %d", in.Size, m.n)})
-			return
-		}
-		in.Size, in.SHA256 = m.n, hex.EncodeToString(m.hash.Sum(nil))
-	}
-}
-
-// refuse returns an error if r, by its first bytes, is a file of a format that is not read.
-func refuse(r *bufio.Reader, name string) error {
-	head, _ := r.Peek(8)
-	for _, f := range []struct{ magic, name string }{{"PAR1", "a Parquet file"}, {"ARROW1", "an Arrow file"}, {"\xff\xff\xff\xff", "an Arrow stream"}} {
-		if bytes.HasPrefix(head, []byte(f.magic)) {
-			return &tokenstream.InputError{Place: tokenstream.Place{Name: name}, Err: fmt.Errorf("this is %s: want JSON lines, plain, gzip or zstd", f.name)}
+		if err := done(); err != nil {
+			fail(err)
 		}
 	}
-	return nil
 }
 
 // meter counts and hashes what is read through it.
@@ -190,4 +230,36 @@ func (m *meter) Read(p []byte) (int, error) {
 	m.n += int64(n)
 	m.total.Add(int64(n))
 	return n, err
+}
+
+// record notes what was read.
+func (m *meter) record(in *tokenstream.Input) {
+	in.Size, in.SHA256 = m.n, hex.EncodeToString(m.hash.Sum(nil))
+}
+
+// hashFile notes the size and the hash of a file.
+func hashFile(ctx context.Context, in *tokenstream.Input) error {
+	file, err := os.Open(in.Path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	m := &meter{r: file, total: new(atomic.Int64), hash: sha256.New()}
+	for {
+		_, err := io.CopyN(io.Discard, m, 16<<20)
+		switch {
+		case err == io.EOF:
+			m.record(in)
+			return nil
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+	}
+}
+
+// changed returns an error for an input that has another size now.
+func changed(name string, was, is int64) error {
+	return &tokenstream.InputError{Place: tokenstream.Place{Name: name}, Err: fmt.Errorf("the file had %d bytes and now has %d", was, is)}
 }

@@ -127,15 +127,35 @@ func TestRefused(t *testing.T) {
 		_, err := source.Open(c.args, source.Options{})
 		require.ErrorContains(t, err, c.want, "%v", c.args)
 	}
-	for magic, want := range map[string]string{"PAR1": "a Parquet file", "ARROW1\x00\x00": "an Arrow file", "\xff\xff\xff\xff\x00\x00": "an Arrow stream"} {
-		path := filepath.Join(dir, "other")
+}
+
+// What begins like another format is that format, and damaged; what has to be a file is refused in a stream.
+func TestDamaged(t *testing.T) {
+	dir := t.TempDir()
+	for magic, c := range map[string]struct{ file, stream string }{
+		"PAR1":                     {"too short for a Parquet file", "this is a Parquet file, which can't be read from a stream: name the file"},
+		"ARROW1\x00\x00":           {"cut off", "cut off"},
+		"\xff\xff\xff\xff\x00\x00": {"", ""},
+		"\x93NUMPY\x01\x00":        {"the file ends within its header", "this is a NumPy array"},
+		"MMIDIDX\x00\x00":          {"the index has 9 bytes: want at least 34", "this is an index of Megatron"},
+	} {
+		path := filepath.Join(dir, "x.idx")
 		require.NoError(t, os.WriteFile(path, []byte(magic), 0o644))
-		files, err := source.Open([]string{path}, source.Options{})
-		require.NoError(t, err)
-		for _, err := range files.Samples() {
-			require.ErrorContains(t, err, want)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "x.bin"), nil, 0o644))
+		for _, how := range []struct{ arg, want string }{{path, c.file}, {"-", c.stream}} {
+			files, err := source.Open([]string{how.arg}, source.Options{Stdin: strings.NewReader(magic)})
+			require.NoError(t, err)
+			for _, err := range files.Samples() {
+				require.ErrorContains(t, err, how.want)
+			}
 		}
 	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "y"), []byte("MMIDIDX\x00\x00"), 0o644))
+	_, err := source.Open([]string{filepath.Join(dir, "y")}, source.Options{})
+	require.ErrorContains(t, err, "want its name to end with .idx")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "y.idx"), []byte("MMIDIDX\x00\x00"), 0o644))
+	_, err = source.Open([]string{filepath.Join(dir, "y.idx")}, source.Options{})
+	require.ErrorContains(t, err, "y.bin: no such file")
 }
 
 // A file that grows while it is read is noticed.
