@@ -34,7 +34,7 @@ func TestImports(t *testing.T) {
 	require.Empty(t, foreign(deps(t, module+"/packing"), "/packing"))
 	require.Empty(t, foreign(deps(t, module+"/position")))
 	require.Empty(t, foreign(deps(t, module+"/tokenstream"), "/packing", "/position"))
-	for format, library := range map[string]string{"parquet": "parquet-go", "arrow": "arrow-go", "jsonl": ""} {
+	for format, library := range map[string]string{"parquet": "parquet-go", "arrow": "arrow-go", "jsonl": "", "megatron": "", "npy": ""} {
 		for _, p := range deps(t, module+"/tokenstream/"+format) {
 			for _, heavy := range []string{"parquet-go/parquet-go", "apache/arrow-go"} {
 				require.False(t, strings.Contains(p, heavy) && (library == "" || !strings.Contains(heavy, library)), "%s links %s", format, p)
