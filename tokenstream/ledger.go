@@ -13,7 +13,8 @@ type Count struct {
 	Supervised int64 `json:"supervised"` // supervised tokens
 }
 
-func (c Count) plus(d Count) Count {
+// Plus returns the sum of two amounts.
+func (c Count) Plus(d Count) Count {
 	return Count{c.Samples + d.Samples, c.Tokens + d.Tokens, c.Supervised + d.Supervised}
 }
 
@@ -34,19 +35,19 @@ type FileUse struct {
 
 // read books a sample as read.
 func (l *Ledger) read(file string, c Count) {
-	l.In = l.In.plus(c)
+	l.In = l.In.Plus(c)
 	if k := len(l.Files); k == 0 || l.Files[k-1].File != file {
 		l.Files = append(l.Files, FileUse{File: file})
 	}
 	f := &l.Files[len(l.Files)-1]
-	f.In = f.In.plus(c)
+	f.In = f.In.Plus(c)
 }
 
 // keep books what of the sample read last is in the rows.
 func (l *Ledger) keep(c Count) {
-	l.Out = l.Out.plus(c)
+	l.Out = l.Out.Plus(c)
 	f := &l.Files[len(l.Files)-1]
-	f.Out = f.Out.plus(c)
+	f.Out = f.Out.Plus(c)
 }
 
 // A Removal is what one reason took away from the samples of one file.
@@ -73,14 +74,14 @@ const (
 func (l *Ledger) Check() error {
 	sum := l.Out
 	for _, r := range l.Removed {
-		sum = sum.plus(r.Count)
+		sum = sum.Plus(r.Count)
 	}
 	if sum != l.In {
 		return fmt.Errorf("ledger: in %+v is not out and removed %+v", l.In, sum)
 	}
 	var in, out Count
 	for _, f := range l.Files {
-		in, out = in.plus(f.In), out.plus(f.Out)
+		in, out = in.Plus(f.In), out.Plus(f.Out)
 	}
 	if in != l.In || out != l.Out {
 		return fmt.Errorf("ledger: in %+v and out %+v are not the sums over the files, %+v and %+v", l.In, l.Out, in, out)
@@ -98,7 +99,7 @@ func (l *Ledger) remove(reason Reason, file string, c Count) {
 		l.Removed = slices.Insert(l.Removed, i, Removal{Reason: reason, File: file})
 	}
 	l.Removed[i].Affected++
-	l.Removed[i].Count = l.Removed[i].plus(c)
+	l.Removed[i].Count = l.Removed[i].Plus(c)
 }
 
 // removedBy returns how many samples the reasons applied to.

@@ -201,10 +201,10 @@ func (p *packer) split(s Sample, ordinal int64, yield func(int32) bool) bool {
 			if p.o.NoTarget == PolicyError {
 				return p.noTarget(ReasonCutTarget, s, c)
 			}
-			lost = lost.plus(c)
+			lost = lost.Plus(c)
 			continue
 		}
-		kept = kept.plus(c)
+		kept = kept.Plus(c)
 		pieces = append(pieces, piece{from, to})
 	}
 	ledger := &p.stats.Ledger
@@ -296,6 +296,6 @@ func (p *packer) finish() error {
 		return fmt.Errorf("none of %d samples is left for a row: all are longer than the %d tokens allowed, or have nothing supervised", n, p.o.MaxSampleTokens)
 	}
 	st.closeBatch()
-	st.LowerBound = st.histogram.LowerBound(p.o.limits())
+	st.LowerBound = st.Lengths.LowerBound(st.Limits)
 	return st.Ledger.Check()
 }

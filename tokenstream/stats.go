@@ -19,11 +19,12 @@ type Stats struct {
 	PaddedToCapacity int64 `json:"padded_to_capacity"` // each padded to the capacity
 	PaddedToLongest  int64 `json:"padded_to_longest"`  // each padded to the longest of its batch of BatchOf, in source order
 
-	First, Last IDCount `json:"-"` // how often each id is the first and the last of a sample
+	First, Last IDCount           `json:"-"` // how often each id is the first and the last of a sample
+	Lengths     packing.Histogram `json:"-"` // how many segments have each length
+	Limits      packing.Limits    `json:"-"` // of a row
 
-	histogram packing.Histogram
-	inBatch   int // segments in the batch of BatchOf that is being counted
-	longest   int // its longest
+	inBatch int // segments in the batch of BatchOf that is being counted
+	longest int // its longest
 }
 
 // An IDCount counts ids. It tells apart the 4096 that come first; what comes later is counted together, as -1.
@@ -54,10 +55,10 @@ func (s *Stats) Fill() float64 {
 
 // segment counts a segment of n tokens that will be in a row.
 func (s *Stats) segment(n int) {
-	for len(s.histogram) <= n {
-		s.histogram = append(s.histogram, 0)
+	for len(s.Lengths) <= n {
+		s.Lengths = append(s.Lengths, 0)
 	}
-	s.histogram[n]++
+	s.Lengths[n]++
 	s.Segments++
 	s.PaddedToCapacity += int64(s.Capacity)
 	s.inBatch++

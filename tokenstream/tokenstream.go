@@ -111,7 +111,7 @@ func Pack(src Source, o Options) iter.Seq2[*Batch, error] {
 			defer d.close()
 			p.pool = d
 		}
-		*p.stats = Stats{Capacity: o.Capacity}
+		*p.stats = Stats{Capacity: o.Capacity, Limits: o.limits()}
 		for bin := range o.Strategy.Stream(p.lengths(src), o.limits()) {
 			if p.err != nil {
 				break

@@ -37,6 +37,7 @@ type job struct {
 	Labels          *string
 	Limit           int64
 	LimitTokens     int64 `json:"limit_tokens"`
+	Units           int64 // parts that were packed apart
 }
 
 // column is a column in the manifest or in a file.

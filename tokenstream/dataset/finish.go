@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,9 +15,9 @@ import (
 	"github.com/brimful/brimful/tokenstream/arrow"
 )
 
-// stagedPath returns where shard i of a split is until the data set is finished, below the stage.
-func stagedPath(split string, i int, f format) string {
-	return path.Join(dataName, split, fmt.Sprintf("shard-%05d%s", i, f.ext))
+// stagedPath returns where shard i of a split is until the data set is finished, below the stage. A unit's shards have its prefix.
+func stagedPath(split, prefix string, i int, f format) string {
+	return path.Join(dataName, split, fmt.Sprintf("shard-%s%05d%s", prefix, i, f.ext))
 }
 
 // finalPath returns where shard i of n of a split is in the end, below the directory.
@@ -23,7 +25,7 @@ func (f format) finalPath(split string, i, n int) string {
 	if f.hf {
 		return path.Join(split, fmt.Sprintf("data-%05d-of-%05d%s", i, n, f.ext))
 	}
-	return stagedPath(split, i, f)
+	return stagedPath(split, "", i, f)
 }
 
 // fingerprint returns a hash of the split's rows.
@@ -71,7 +73,7 @@ func (f format) arrange(stage string, m *Manifest, l tokenstream.Layout) error {
 			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 				return err
 			}
-			if err := os.Rename(from, to); err != nil {
+			if err := os.Rename(from, to); err != nil && !(errors.Is(err, fs.ErrNotExist) && exists(to)) { // an interrupted run moved it
 				return err
 			}
 			files = append(files, path.Base(s.Path))

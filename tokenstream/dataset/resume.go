@@ -61,7 +61,7 @@ func (w *Writer) reopen() error {
 		for i, s := range split.Shards {
 			p := filepath.Join(w.dir, filepath.FromSlash(s.Path))
 			if s.intact(w.dir) {
-				s.Path = stagedPath(split.Name, i, f)
+				s.Path = stagedPath(split.Name, "", i, f)
 				intact, final = append(intact, s), append(final, p)
 			} else {
 				stale = append(stale, p)

@@ -155,14 +155,17 @@ func syncDir(dir string) error {
 
 // writeFile writes a small file so that it appears whole or not at all.
 func writeFile(path string, b []byte) error {
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
-	file, err := os.Create(temp)
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*") // several processes may write it
 	if err != nil {
 		return err
 	}
+	temp := file.Name()
 	defer os.Remove(temp)
 	defer file.Close()
 	if _, err := file.Write(b); err != nil {
+		return err
+	}
+	if err := file.Chmod(0o644); err != nil {
 		return err
 	}
 	if err := file.Sync(); err != nil {

@@ -19,6 +19,7 @@ import (
 // A Writer writes the splits of a data set one after another. It is not safe for concurrent use.
 type Writer struct {
 	dir, stage string
+	prefix     string // of the names of shards: that of a unit
 	o          Options
 	job        Job // what the bytes depend on: o.Job and the options that matter
 	splits     []*Split
@@ -110,7 +111,7 @@ func (w *Writer) shard(split string, i int, b *buffer) (Shard, error) {
 		return Shard{}, err
 	}
 	s := b.describe()
-	s.Path = stagedPath(split, i, f)
+	s.Path = stagedPath(split, w.prefix, i, f)
 	w.mu.Lock()
 	old, found := w.earlier[s.Path]
 	w.mu.Unlock()
