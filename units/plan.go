@@ -35,6 +35,7 @@ type Plan struct {
 	Units    int                 `json:"units"`
 	Digest   string              `json:"digest"`             // of the inputs and of what each unit reads
 	Samples  int64               `json:"samples"`            // of all units
+	Tokens   int64               `json:"tokens"`             // of all units, estimated
 	Settings map[string]string   `json:"settings,omitempty"` // for whoever made the plan
 	Inputs   []tokenstream.Input `json:"inputs"`             // with absolute paths
 
@@ -102,6 +103,9 @@ func New(ctx context.Context, args []string, o Options) (*Plan, error) {
 	case len(parts) < o.Units:
 		return nil, fmt.Errorf("%d units: the inputs have %d parts of 64 KiB or more: want at most that many units", o.Units, len(parts))
 	}
+	if p.Tokens, err = p.estimate(parts, o.Source); err != nil {
+		return nil, err
+	}
 	r := rand.New(rand.NewPCG(o.Seed, 0x756e697473))
 	r.Shuffle(len(parts), func(i, k int) { parts[i], parts[k] = parts[k], parts[i] })
 	p.cut(parts)
@@ -129,6 +133,25 @@ func (p *Plan) cut(parts []Part) {
 		}
 		p.parts[u] = parts[from:at:at]
 	}
+}
+
+// estimate returns about how many tokens the parts have, from those of one part and the weights of all.
+func (p *Plan) estimate(parts []Part, o source.Options) (int64, error) {
+	if len(parts) == 0 {
+		return 0, nil
+	}
+	q := &parts[len(parts)/2]
+	tokens, weight := int64(0), int64(0)
+	for s, err := range p.part(q, o) {
+		if err != nil {
+			return 0, err
+		}
+		tokens += int64(len(s.Tokens))
+	}
+	for _, q := range parts {
+		weight += q.Weight
+	}
+	return int64(float64(weight) / float64(q.Weight) * float64(tokens)), nil
 }
 
 // digest returns the sha256 of the inputs and the parts.

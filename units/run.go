@@ -88,7 +88,7 @@ func (p *Plan) RunAll(ctx context.Context, j Job, workers int, done func(*datase
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	j.Source.JSONL.Workers, j.Dataset.Workers = 1, 1 // several units at a time are better than several goroutines on each
+	j.Source.Workers, j.Dataset.Workers = 1, 1 // several units at a time are better than several goroutines on each
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(workers)
 	turn := make(chan struct{}, 1)

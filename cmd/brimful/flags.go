@@ -48,7 +48,7 @@ func (c *choice[T]) Set(s string) error {
 // amount is a flag of a number that may end with K, M, G (powers of 1000) or Ki, Mi, Gi (powers of 1024).
 type amount int64
 
-var units = []struct {
+var suffixes = []struct {
 	suffix string
 	factor int64
 }{{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}}
@@ -60,7 +60,7 @@ func (a *amount) Type() string { return "N" }
 func (a *amount) Set(s string) error {
 	factor := int64(1)
 	digits := s
-	for _, u := range units {
+	for _, u := range suffixes {
 		if t, ok := strings.CutSuffix(s, u.suffix); ok {
 			digits, factor = t, u.factor
 			break

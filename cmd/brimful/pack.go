@@ -48,6 +48,7 @@ type packJob struct {
 	limitTok  amount
 	maxLine   amount
 	split     string
+	units     int
 	json      bool
 	quiet     bool
 }
@@ -55,8 +56,7 @@ type packJob struct {
 const defaultWindow = 32 << 20
 
 func packCommand() *cobra.Command {
-	j := &packJob{window: defaultWindow}
-	o := &j.options
+	j := new(packJob)
 	cmd := &cobra.Command{
 		Use:   "pack INPUT... --out DIR --capacity N",
 		Short: "pack samples into rows and write them as a data set",
@@ -77,6 +77,18 @@ DIR is new, empty, or what an interrupted run of the same command left; that run
 			return j.run(cmd.Context(), cmd)
 		},
 	}
+	j.setFlags(cmd)
+	f := cmd.Flags()
+	f.IntVar(&j.units, "units", 0, "split the input into `N` parts that are packed apart and in parallel, as plan and run-unit do; 0 does not")
+	f.BoolVar(&j.json, "json", false, "print the summary as JSON to standard output")
+	f.BoolVar(&j.quiet, "quiet", false, "print nothing but errors and warnings")
+	return cmd
+}
+
+// setFlags adds the flags that say what becomes of the samples.
+func (j *packJob) setFlags(cmd *cobra.Command) {
+	o := &j.options
+	j.window = defaultWindow
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&j.out, "out", "", "directory to write; with --format arrow-stream a file, or - for standard output")
@@ -116,9 +128,6 @@ DIR is new, empty, or what an interrupted run of the same command left; that run
 	f.BoolVar(&j.shuffle, "shuffle", true, "shuffle rows and samples of equal length, by --seed, inside a window")
 	f.Uint64Var(&j.seed, "seed", 0, "seed of the shuffle")
 	f.IntVar(&j.workers, "workers", 0, "goroutines that read and that write (default the number of cores); the bytes do not depend on it")
-	f.BoolVar(&j.json, "json", false, "print the summary as JSON to standard output")
-	f.BoolVar(&j.quiet, "quiet", false, "print nothing but errors and warnings")
-	return cmd
 }
 
 // check completes the job and finds mistakes in the flags.
@@ -166,6 +175,9 @@ func (j *packJob) check(cmd *cobra.Command) error {
 	s, err := packing.Lookup(j.strategy)
 	if err != nil {
 		return usagef("--strategy: %w", err)
+	}
+	if err := j.checkUnits(); err != nil {
+		return err
 	}
 	if j.workers == 0 {
 		j.workers = runtime.GOMAXPROCS(0)
@@ -218,6 +230,25 @@ func (j *packJob) settings(inputs []tokenstream.Input, tok *tokenizer) dataset.J
 	return job
 }
 
+// openTokenizer opens the tokenizer, if one is named, and takes the size of its vocabulary for the bound on ids unless that was given.
+func (j *packJob) openTokenizer() (*tokenizer, error) {
+	if j.tokenizer == "" {
+		return nil, nil
+	}
+	tok, err := openTokenizer(j.tokenizer)
+	if err == nil && j.options.VocabSize == 0 {
+		j.options.VocabSize = tok.Size
+	}
+	return tok, err
+}
+
+// source returns how inputs are read.
+func (j *packJob) source(stdin io.Reader) source.Options {
+	return source.Options{
+		Fields: tokenstream.Fields{KeyField: j.holdoutBy}, Stdin: stdin, Split: j.split, Workers: j.workers, MaxLineBytes: int(j.maxLine),
+	}
+}
+
 // run packs.
 func (j *packJob) run(ctx context.Context, cmd *cobra.Command) error {
 	if err := j.check(cmd); err != nil {
@@ -225,21 +256,17 @@ func (j *packJob) run(ctx context.Context, cmd *cobra.Command) error {
 	}
 	start := time.Now()
 	stderr := cmd.ErrOrStderr()
-	var tok *tokenizer
-	if j.tokenizer != "" {
-		var err error
-		if tok, err = openTokenizer(j.tokenizer); err != nil {
-			return err
-		}
-		if j.options.VocabSize == 0 {
-			j.options.VocabSize = tok.Size
-		}
+	tok, err := j.openTokenizer()
+	if err != nil {
+		return err
+	}
+	if j.units > 0 {
+		return j.runUnits(ctx, cmd, tok, start)
 	}
 	ignored := map[string]bool{}
-	files, err := source.Open(j.inputs, source.Options{
-		Fields: tokenstream.Fields{KeyField: j.holdoutBy, Unused: func(field string) { ignored[field] = true }},
-		Stdin:  cmd.InOrStdin(), Split: j.split, Workers: j.workers, MaxLineBytes: int(j.maxLine),
-	})
+	o := j.source(cmd.InOrStdin())
+	o.Unused = func(field string) { ignored[field] = true }
+	files, err := source.Open(j.inputs, o)
 	if err != nil {
 		return err
 	}
