@@ -57,11 +57,12 @@ func (p *Plan) measure(ctx context.Context, size int64, o Options) ([]Part, erro
 		return nil, err
 	}
 	lines := int64(0)
-	for i := range parts { // Line was how many there are in it
+	for i := range parts {
 		if i > 0 && parts[i].Input != parts[i-1].Input {
 			lines = 0
 		}
-		lines, parts[i].Line = lines+parts[i].Line, lines
+		parts[i].Line = lines
+		lines += parts[i].Lines
 	}
 	return slices.DeleteFunc(parts, func(q Part) bool { return q.Samples == 0 }), nil
 }
@@ -123,7 +124,7 @@ func (p *Plan) scan(q *Part) error {
 			holds = holds || len(bytes.TrimLeft(text, " \t\r\n")) > 0
 		})
 		if err == nil {
-			q.Line++
+			q.Lines++
 		}
 		if holds {
 			q.Samples++
@@ -132,6 +133,9 @@ func (p *Plan) scan(q *Part) error {
 	}
 	if err != nil && err != io.EOF {
 		return err
+	}
+	if err == io.EOF && at > q.From {
+		q.Lines++ // the last has no end, or is empty
 	}
 	q.To = at
 	return nil

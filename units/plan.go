@@ -47,7 +47,8 @@ type Part struct {
 	Input   int    `json:"input"`   // index of the input
 	From    int64  `json:"from"`    // bytes; a part of a compressed file or of one in a binary format is the whole of it
 	To      int64  `json:"to"`      //
-	Line    int64  `json:"line"`    // lines of the input before it
+	Line    int64  `json:"line"`    // lines of the input before it; 0 in a whole file
+	Lines   int64  `json:"lines"`   // in it
 	First   int64  `json:"first"`   // samples of all inputs before it
 	Samples int64  `json:"samples"` // in it
 	Weight  int64  `json:"weight"`  // proportional to its tokens, or nearly so
@@ -142,7 +143,7 @@ func (p *Plan) estimate(parts []Part, o source.Options) (int64, error) {
 	}
 	q := &parts[len(parts)/2]
 	tokens, weight := int64(0), int64(0)
-	for s, err := range p.part(q, o) {
+	for s, err := range p.read([]Part{*q}, o) {
 		if err != nil {
 			return 0, err
 		}

@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
 	"maps"
-	"os"
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/brimful/brimful/tokenstream"
 	"github.com/brimful/brimful/tokenstream/dataset"
-	"github.com/brimful/brimful/tokenstream/jsonl"
 	"github.com/brimful/brimful/tokenstream/source"
 )
 
@@ -118,92 +114,4 @@ func (p *Plan) Finish(ctx context.Context, j Job) (*dataset.Manifest, error) {
 // Missing returns the units that have no valid receipt.
 func (p *Plan) Missing(j Job) ([]int, error) {
 	return dataset.MissingUnits(j.Dir, p.Units, p.options(&j))
-}
-
-// Source returns the samples of a unit. A sample's Number is that in the whole source. Inputs that are not what they were when the plan
-// was made are an error.
-func (p *Plan) Source(unit int, o source.Options) tokenstream.Source {
-	return func(yield func(tokenstream.Sample, error) bool) {
-		for _, q := range p.parts[unit] {
-			name := p.Inputs[q.Input].Path
-			n := int64(0)
-			for s, err := range p.part(&q, o) {
-				if err != nil {
-					var at *tokenstream.InputError
-					if errors.As(err, &at) && at.Place.Row > 0 {
-						at.Place.Row += q.Line
-					}
-					yield(tokenstream.Sample{}, err)
-					return
-				}
-				n++
-				s.Number = q.First + n
-				s.Place.Row += q.Line
-				if !yield(s, nil) {
-					return
-				}
-			}
-			if n != q.Samples {
-				yield(tokenstream.Sample{}, changed(name, "it has %d samples from byte %d on where it had %d", n, q.From, q.Samples))
-				return
-			}
-		}
-	}
-}
-
-func changed(name, format string, args ...any) error {
-	return &tokenstream.InputError{Place: tokenstream.Place{Name: name}, Err: fmt.Errorf("the file is not what it was when the plan was made: "+format, args...)}
-}
-
-// part returns the samples of a part.
-func (p *Plan) part(q *Part, o source.Options) tokenstream.Source {
-	in := p.Inputs[q.Input]
-	return func(yield func(tokenstream.Sample, error) bool) {
-		file, err := os.Open(in.Path)
-		if err != nil {
-			yield(tokenstream.Sample{}, err)
-			return
-		}
-		defer file.Close()
-		info, err := file.Stat()
-		if err == nil && info.Size() != in.Size {
-			err = changed(in.Path, "it has %d bytes, and had %d", info.Size(), in.Size)
-		}
-		if err != nil {
-			yield(tokenstream.Sample{}, err)
-			return
-		}
-		if q.CRC == 0 {
-			files, err := source.Open([]string{in.Path}, o)
-			if err != nil {
-				yield(tokenstream.Sample{}, err)
-				return
-			}
-			files.Samples()(yield)
-			return
-		}
-		r := &checked{r: io.NewSectionReader(file, q.From, q.To-q.From)}
-		lines := o.JSONL
-		lines.Name = in.Path
-		for s, err := range jsonl.Read(r, lines) {
-			if !yield(s, err) || err != nil {
-				return
-			}
-		}
-		if r.crc != q.CRC {
-			yield(tokenstream.Sample{}, changed(in.Path, "its bytes from %d to %d are others", q.From, q.To))
-		}
-	}
-}
-
-// checked computes the CRC of what is read through it.
-type checked struct {
-	r   io.Reader
-	crc uint32
-}
-
-func (c *checked) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b)
-	c.crc = crc32.Update(c.crc, castagnoli, b[:n])
-	return n, err
 }

@@ -31,14 +31,19 @@ func (b *buffer) reset() {
 	b.tokens, b.labels, b.segments, b.rows = b.tokens[:0], b.labels[:0], b.segments[:0], b.rows[:0]
 }
 
+// firstTokens is how many tokens a buffer has room for at first. It doubles, up to what a shard holds.
+const firstTokens = 1 << 20
+
 // add adds a row of a shard of about rows rows, or of shardTokens tokens if rows is 0.
 func (b *buffer) add(row *tokenstream.Batch, rows int) {
-	if cap(b.tokens) == 0 && len(row.Tokens) < shardTokens { // growing step by step would hold twice as much for a while
-		n := shardTokens + len(row.Tokens)
+	if have, need := cap(b.tokens), len(b.tokens)+len(row.Tokens); need > have {
+		most := max(need, shardTokens+len(row.Tokens))
 		if rows > 0 {
-			n = min(n, rows*len(row.Tokens))
+			most = max(need, min(most, rows*len(row.Tokens)))
 		}
-		b.tokens, b.labels = make([]int32, 0, n), make([]int32, 0, n)
+		n := max(need, min(most, max(2*have, firstTokens)))
+		b.tokens = append(make([]int32, 0, n), b.tokens...)
+		b.labels = append(make([]int32, 0, n), b.labels...)
 	}
 	b.tokens = append(b.tokens, row.Tokens...)
 	b.labels = append(b.labels, row.Labels...)
