@@ -19,11 +19,12 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// measure cuts the inputs into parts of about size bytes and counts what is in them.
-func (p *Plan) measure(ctx context.Context, size int64, o Options) ([]Part, error) {
+// measure cuts inputs into parts of about size bytes and counts what is in them.
+func (p *Plan) measure(ctx context.Context, inputs []int, size int64, o Options) ([]Part, error) {
 	var parts []Part
 	plain := make([]bool, len(p.Inputs))
-	for i, in := range p.Inputs {
+	for _, i := range inputs {
+		in := p.Inputs[i]
 		var err error
 		if plain[i], err = isPlain(in.Path); err != nil {
 			return nil, err

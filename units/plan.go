@@ -21,6 +21,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/brimful/brimful/tokenstream"
 	"github.com/brimful/brimful/tokenstream/source"
@@ -90,7 +91,11 @@ func New(ctx context.Context, args []string, o Options) (*Plan, error) {
 		}
 		total += in.Size
 	}
-	parts, err := p.measure(ctx, max(minPart, total/int64(o.Units)/partsPerUnit), o)
+	var withSamples []int // inputs
+	for _, path := range files.Paths() {
+		withSamples = append(withSamples, slices.IndexFunc(files.Inputs(), func(in tokenstream.Input) bool { return in.Path == path }))
+	}
+	parts, err := p.measure(ctx, withSamples, max(minPart, total/int64(o.Units)/partsPerUnit), o)
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func (p *Plan) open(parts []Part, o source.Options) (tokenstream.Source, error) 
 		return func(yield func(tokenstream.Sample, error) bool) {
 			r := &reader{p: p, parts: parts}
 			defer r.close()
-			jsonl.Read(r, o.JSONL)(yield)
+			jsonl.Read(r, jsonl.Options{Fields: o.Fields, MaxLineBytes: o.MaxLineBytes, Workers: o.Workers})(yield)
 		}, nil
 	}
 	in := p.Inputs[parts[0].Input]

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +28,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			data, err := filepath.Abs("../../examples/data/gsm8k-512.jsonl.gz")
 			env.Setenv("EXAMPLE", data)
-			return err
+			return errors.Join(err, writeSamples(filepath.Join(env.WorkDir, "generated")))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			// exits CODE brimful ARG... runs the command and wants that exit code and nothing on standard output.
@@ -47,6 +50,24 @@ func TestScripts(t *testing.T) {
 			},
 		},
 	})
+}
+
+// writeSamples writes 3,000 samples into two files.
+func writeSamples(dir string) error {
+	r := rand.New(rand.NewPCG(1, 1))
+	err := os.MkdirAll(dir, 0o755)
+	for _, name := range []string{"a.jsonl", "b.jsonl"} {
+		var b bytes.Buffer
+		for range 1500 {
+			b.WriteString(`{"input_ids":[1`)
+			for range 1 + r.IntN(150) {
+				fmt.Fprintf(&b, ",%d", r.IntN(50000))
+			}
+			b.WriteString("]}\n")
+		}
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o644))
+	}
+	return err
 }
 
 // A full disk is an error that names the shard, and leaves nothing behind under a final name.

@@ -104,6 +104,15 @@ func (e *entry) open() error {
 	return nil
 }
 
+// Paths returns the files with samples, "-" for standard input, without those that only belong to them.
+func (f *Files) Paths() []string {
+	var list []string
+	for _, e := range f.entries {
+		list = append(list, e.Path)
+	}
+	return list
+}
+
 // Inputs returns what is on record so far: paths and sizes, and the hash of what has been read whole.
 func (f *Files) Inputs() []tokenstream.Input {
 	var list []tokenstream.Input
