@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,9 @@ import (
 
 // fewRows is how many rows a unit wants at least: the last of each are less full, which then costs less than .01 % of all rows.
 const fewRows = 5000
+
+// unitGCPercent is [gcPercent] for units, which are small: a tenth of little would be collected all the time.
+const unitGCPercent = 100
 
 // local are the flags of pack that concern one process rather than the job.
 var local = []string{"workers", "spool", "help"}
@@ -130,6 +134,7 @@ func (j *packJob) runUnits(ctx context.Context, cmd *cobra.Command, tok *tokeniz
 	if err != nil {
 		return err
 	}
+	debug.SetGCPercent(unitGCPercent)
 	job := j.unitJob(p, tok)
 	done, next := 0, time.Now().Add(lineEvery)
 	err = p.RunAll(ctx, job, j.workers, func(*dataset.Receipt) {
@@ -246,6 +251,7 @@ can be killed, repeated, and run beside a twin: the bytes are the same. What has
 			if err != nil {
 				return err
 			}
+			debug.SetGCPercent(unitGCPercent)
 			job := j.unitJob(p, tok)
 			for _, u := range list {
 				start := time.Now()
