@@ -35,6 +35,7 @@ type packJob struct {
 	workers   int
 
 	strategy string
+	effort   amount
 	window   amount
 	shuffle  bool
 	seed     uint64
@@ -94,6 +95,7 @@ func (j *packJob) setFlags(cmd *cobra.Command) {
 	f.StringVar(&j.out, "out", "", "directory to write; with --format arrow-stream a file, or - for standard output")
 	f.IntVar(&o.Capacity, "capacity", 0, "most tokens in a row")
 	f.StringVar(&j.strategy, "strategy", "", "how to pack: "+strings.Join(packing.Names(), ", ")+" (default bfd, for a stream rolling)")
+	f.Var(&j.effort, "effort", "with --strategy optimal, most work a window, in steps of 2 to 6 ns (default 20G)")
 	f.Var(newChoice(&j.layout, option[tokenstream.Layout]{"hf", tokenstream.HF}), "layout", "columns of a row")
 	f.StringVar(&j.format, "format", "parquet", "parquet, arrow, hf (a folder for load_from_disk) or arrow-stream")
 	f.Var(newChoice(&o.TooLong, option[tokenstream.TooLong]{"error", tokenstream.TooLongError},
@@ -176,6 +178,12 @@ func (j *packJob) check(cmd *cobra.Command) error {
 	if err != nil {
 		return usagef("--strategy: %w", err)
 	}
+	if optimal, ok := s.(packing.Optimal); ok {
+		optimal.Effort = int64(j.effort)
+		s = optimal
+	} else if j.effort > 0 {
+		return usagef("--effort with --strategy %s: it bounds the work of optimal", j.strategy)
+	}
 	if err := j.checkUnits(); err != nil {
 		return err
 	}
@@ -220,7 +228,7 @@ func (j *packJob) settings(inputs []tokenstream.Input, tok *tokenizer) dataset.J
 	o := j.options
 	job := dataset.Job{
 		"brimful": version, "inputs": inputs, "capacity": o.Capacity, "max_sample_tokens": o.MaxSampleTokens, "max_samples": o.MaxSamples,
-		"strategy": j.strategy, "window": int64(j.window), "shuffle": j.shuffle, "seed": j.seed, "pad": j.pad, "pad_id": o.PadID,
+		"strategy": j.strategy, "effort": int64(j.effort), "window": int64(j.window), "shuffle": j.shuffle, "seed": j.seed, "pad": j.pad, "pad_id": o.PadID,
 		"vocab_size": o.VocabSize, "too_long": o.TooLong.String(), "labels": o.Labels.String(), "no_target": o.NoTarget.String(),
 		"empty": o.Empty.String(), "holdout": float64(j.holdout), "holdout_by": j.holdoutBy, "limit": int64(j.limit), "limit_tokens": int64(j.limitTok),
 	}
