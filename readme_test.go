@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,9 +58,15 @@ func firstLine(b []byte) string {
 	return line + "\n"
 }
 
-// copyTree copies what the Go part of the repository needs.
+// copyTree copies the repository but for what git ignores, what is hidden, and the part in Python.
 func copyTree(t *testing.T, to string) {
-	for _, part := range []string{"go.mod", "go.sum", "cmd", "packing", "position", "tokenstream", "verify", "bench", "examples"} {
+	entries, err := os.ReadDir(".")
+	require.NoError(t, err)
+	for _, e := range entries {
+		part := e.Name()
+		if strings.HasPrefix(part, ".") || slices.Contains([]string{"bin", "packed", "trained", "interop"}, part) {
+			continue
+		}
 		require.NoError(t, filepath.WalkDir(part, func(p string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
