@@ -50,12 +50,10 @@ func inputs(t *testing.T) []string {
 	z := gzip.NewWriter(&zipped)
 	_, err := z.Write(text(2, 900))
 	require.NoError(t, errors.Join(err, z.Close()))
-	var paths []string
 	for name, b := range map[string][]byte{
 		"a.jsonl": append([]byte("\xef\xbb\xbf"), text(1, 5000)...), "b.jsonl.gz": zipped.Bytes(), "c.jsonl": bytes.TrimSpace(text(3, 4000)),
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), b, 0o644))
-		paths = append(paths, filepath.Join(dir, name))
 	}
 	return []string{dir}
 }
