@@ -33,6 +33,7 @@ func foreign(packages []string, below ...string) []string {
 func TestImports(t *testing.T) {
 	require.Empty(t, foreign(deps(t, module+"/packing"), "/packing"))
 	require.Empty(t, foreign(deps(t, module+"/position")))
+	require.Empty(t, foreign(deps(t, module+"/compare"), "/packing"))
 	require.Empty(t, foreign(deps(t, module+"/tokenstream"), "/packing", "/position"))
 	for format, library := range map[string]string{"parquet": "parquet-go", "arrow": "arrow-go", "jsonl": "", "megatron": "", "npy": ""} {
 		for _, p := range deps(t, module+"/tokenstream/"+format) {
