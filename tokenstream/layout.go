@@ -12,6 +12,13 @@ import (
 type Layout struct {
 	Name    string   `json:"name"`
 	Columns []Column `json:"columns"`
+
+	Ragged       bool `json:"ragged,omitempty"`         // rows are not padded unless that is asked for
+	RowGroupRows int  `json:"row_group_rows,omitempty"` // most rows in a row group of Parquet; 0 is no bound
+
+	Trainer string `json:"-"` // who reads it
+	Needs   string `json:"-"` // what the trainer has to be told
+	Trap    string `json:"-"` // what goes wrong without a word
 }
 
 // A Column is one column of a layout.
@@ -36,6 +43,12 @@ const (
 	MaxSeqlen                 // longest segment, pad tail included
 	PadLength                 // tokens of the pad tail
 	SampleIndex               // the source ordinal of each segment but the pad tail
+
+	ShiftedTokens    // the next id of the segment; 0 on its last token and on the pad tail
+	ShiftedLossMask  // 1 where ShiftedLabels is not Ignore, else 0
+	SegmentIDs       // number of the segment, from 1, a token; 0 on the pad tail
+	TargetSegmentIDs // SegmentIDs where ShiftedLabels is not Ignore, else 0
+	SegmentStarts    // offsets at which the segments begin, without the pad tail's
 )
 
 // A Type is the element type of a column.
@@ -48,7 +61,7 @@ const (
 )
 
 var kindNames = [...]string{"tokens", "labels", "shifted_labels", "position_ids", "seq_idx", "cu_seqlens", "lengths", "loss_mask",
-	"max_seqlen", "pad_length", "sample_index"}
+	"max_seqlen", "pad_length", "sample_index", "shifted_tokens", "shifted_loss_mask", "segment_ids", "target_segment_ids", "segment_starts"}
 
 var kindTexts = [...]string{
 	"ids of whole samples one after another, then the pad tail",
@@ -62,6 +75,11 @@ var kindTexts = [...]string{
 	"the longest segment of the row, pad tail included",
 	"tokens of the pad tail, 0 if there is none",
 	"where each segment's sample stands in the source, counted from 0; none for the pad tail",
+	"the id that follows in the segment; 0 on its last token and on the pad tail",
+	"1 where the next token of the segment is to be learnt, else 0",
+	"number of the segment a token is in, from 1; 0 on the pad tail",
+	"number of the segment, from 1, where the next token is to be learnt, else 0",
+	"offsets at which the segments begin; the pad tail is none",
 }
 
 // Describe returns one sentence on what a column of this kind holds.
@@ -110,18 +128,6 @@ func lookup(names []string, text []byte, what string) (int, error) {
 	return i, nil
 }
 
-// HF is the default layout. The Trainer of transformers, TRL and most of what builds on them read it.
-var HF = Layout{Name: "hf", Columns: []Column{
-	{"input_ids", Tokens, Int32},
-	{"labels", Labels, Int32},
-	{"position_ids", PositionIDs, Int32},
-	{"cu_seqlens", CuSeqlens, Int32},
-	{"seq_lengths", Lengths, Int32},
-	{"max_seqlen", MaxSeqlen, Int32},
-	{"pad_length", PadLength, Int32},
-	{"sample_index", SampleIndex, Int64},
-}}
-
 // List reports whether a column of this kind holds a list a row, rather than one number.
 func (k Kind) List() bool { return k != MaxSeqlen && k != PadLength }
 
@@ -149,6 +155,8 @@ func (k Kind) AppendInt32(dst []int32, b *Batch) []int32 {
 		return dst
 	case PadLength:
 		return append(dst, b.Pad)
+	case ShiftedTokens, ShiftedLossMask, SegmentIDs, TargetSegmentIDs, SegmentStarts:
+		return k.appendBySegment(dst, b)
 	case PositionIDs:
 		return position.AppendIDs(dst, b.lengths()...)
 	case SeqIdx:
@@ -165,6 +173,39 @@ func (k Kind) AppendInt32(dst []int32, b *Batch) []int32 {
 		return append(dst, longest)
 	}
 	panic(fmt.Sprintf("tokenstream: no int32 values of kind %d", k))
+}
+
+// appendBySegment is AppendInt32 for kinds in which the pad tail is no segment.
+func (k Kind) appendBySegment(dst []int32, b *Batch) []int32 {
+	at := 0
+	for n, s := range b.Segments {
+		end := at + int(s.Length)
+		if k == SegmentStarts {
+			dst = append(dst, int32(at))
+			at = end
+			continue
+		}
+		for i := at; i < end; i++ {
+			isTarget := i+1 < end && b.Labels[i+1] != Ignore
+			switch {
+			case k == SegmentIDs, k == TargetSegmentIDs && isTarget:
+				dst = append(dst, int32(n+1))
+			case k == ShiftedTokens && i+1 < end:
+				dst = append(dst, b.Tokens[i+1])
+			case k == ShiftedLossMask && isTarget:
+				dst = append(dst, 1)
+			default:
+				dst = append(dst, 0)
+			}
+		}
+		at = end
+	}
+	if k != SegmentStarts {
+		for range b.Pad {
+			dst = append(dst, 0)
+		}
+	}
+	return dst
 }
 
 // AppendInt64 is AppendInt32 for all kinds, [SampleIndex] included.

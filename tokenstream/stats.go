@@ -12,6 +12,7 @@ type Stats struct {
 	LowerBound int64  `json:"lower_bound"` // no packing of the same samples has fewer rows
 	Segments   int64  `json:"segments"`    // samples and pieces of samples in the rows
 	MaxInRow   int    `json:"max_in_row"`  // most segments in a row
+	Shortest   int    `json:"shortest"`    // tokens of the row that has the fewest, its pad tail left out
 	Longest    int    `json:"longest"`     // tokens of the longest sample read
 	Unlabelled int64  `json:"unlabelled"`  // samples without labels, of which every token is a target
 
@@ -79,4 +80,7 @@ func (s *Stats) row(b *Batch) {
 	s.Placed += int64(len(b.Tokens)) - int64(b.Pad)
 	s.Slots += int64(len(b.Tokens))
 	s.MaxInRow = max(s.MaxInRow, len(b.Segments))
+	if n := len(b.Tokens) - int(b.Pad); s.Rows == 1 || n < s.Shortest {
+		s.Shortest = n
+	}
 }

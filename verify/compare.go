@@ -10,7 +10,7 @@ import (
 // compare goes through the source and says for every sample what has to be in the rows, by the rules of the job, and whether it is.
 func (c *checker) compare(ctx context.Context, source tokenstream.Source) error {
 	e := &expected{
-		c: c, tooLong: *c.m.Job.TooLong, rule: *c.m.Job.Labels, noTarget: *c.m.Job.NoTarget, compareLabels: c.hasKind(labels, shiftedLabels),
+		c: c, tooLong: *c.m.Job.TooLong, rule: *c.m.Job.Labels, noTarget: *c.m.Job.NoTarget, compareLabels: c.hasKind(labels, shiftedLabels, lossMask, shiftedLossMask, targetSegmentIDs),
 		hash: hasher{seeds: c.seeds}, removed: map[[2]string]removal{}, files: map[string][2]count{},
 	}
 	number, total := int64(0), int64(0)

@@ -38,7 +38,7 @@ func (c *checker) counts(s *split, sum *shardChecker, samples int64) {
 		{"stats.segments", st.Segments, sum.segments}, {"stats.max_in_row", st.MaxInRow, sum.maxInRow},
 		{"stats.padded_to_capacity", st.PaddedToCapacity, sum.segments * st.Capacity}, {"ledger.out.tokens", st.Ledger.Out.Tokens, sum.Tokens},
 	})
-	if c.hasKind(labels, shiftedLabels) {
+	if c.hasKind(labels, shiftedLabels, lossMask, shiftedLossMask, targetSegmentIDs) {
 		c.equal("counts", name, []figure{{"ledger.out.supervised", st.Ledger.Out.Supervised, sum.supervised}})
 	}
 	if c.hasKind(sampleIndex) {

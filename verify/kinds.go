@@ -13,6 +13,11 @@ const (
 	seqIdx
 	lossMask
 	maxSeqlen
+	shiftedTokens
+	shiftedLossMask
+	segmentIDs
+	targetSegmentIDs
+	segmentStarts
 	numKinds
 )
 
@@ -37,6 +42,12 @@ var kinds = [numKinds]struct {
 	seqIdx:        {name: "seq_idx", reason: "seq_idx", tokens: true, want: wantSeqIdx},
 	lossMask:      {name: "loss_mask", reason: "loss_mask", tokens: true, want: wantLossMask},
 	maxSeqlen:     {name: "max_seqlen", reason: "max_seqlen", single: true, want: wantMaxSeqlen},
+
+	shiftedTokens:    {name: "shifted_tokens", reason: "shifted_tokens", tokens: true, want: wantShiftedTokens},
+	shiftedLossMask:  {name: "shifted_loss_mask", reason: "loss_mask", tokens: true, want: wantShiftedLossMask},
+	segmentIDs:       {name: "segment_ids", reason: "segment_ids", tokens: true, want: wantSegmentIDs},
+	targetSegmentIDs: {name: "target_segment_ids", reason: "segment_ids", tokens: true, want: wantTargetSegmentIDs},
+	segmentStarts:    {name: "segment_starts", reason: "segment_starts", want: wantSegmentStarts},
 }
 
 // kindOf returns the kind of that name, or -1.
@@ -98,6 +109,54 @@ func wantLossMask(dst []int64, w *row) []int64 {
 func wantShiftedLabels(dst []int64, w *row) []int64 {
 	for k := 1; k < len(w.cu); k++ {
 		dst = append(append(dst, w.columns[labels][w.cu[k-1]+1:w.cu[k]]...), ignore)
+	}
+	return dst
+}
+
+// wantShiftedTokens has the next id of the segment, and 0 where there is none.
+func wantShiftedTokens(dst []int64, w *row) []int64 {
+	return byToken(dst, w, func(k int, at, end int64) int64 {
+		if at+1 == end {
+			return 0
+		}
+		return w.columns[tokens][at+1]
+	})
+}
+
+func wantShiftedLossMask(dst []int64, w *row) []int64 {
+	return byToken(dst, w, func(k int, at, end int64) int64 {
+		if at+1 == end || w.columns[labels][at+1] == ignore {
+			return 0
+		}
+		return 1
+	})
+}
+
+func wantSegmentIDs(dst []int64, w *row) []int64 {
+	return byToken(dst, w, func(k int, at, end int64) int64 { return int64(k) + 1 })
+}
+
+func wantTargetSegmentIDs(dst []int64, w *row) []int64 {
+	return byToken(dst, w, func(k int, at, end int64) int64 {
+		if at+1 == end || w.columns[labels][at+1] == ignore {
+			return 0
+		}
+		return int64(k) + 1
+	})
+}
+
+func wantSegmentStarts(dst []int64, w *row) []int64 { return append(dst, w.cu[:w.segments()]...) }
+
+// byToken appends a value for each token: what f says of the segment, the token's place in the row and the segment's end, and 0 on the
+// pad tail.
+func byToken(dst []int64, w *row, f func(k int, at, end int64) int64) []int64 {
+	for k := range w.segments() {
+		for i := w.cu[k]; i < w.cu[k+1]; i++ {
+			dst = append(dst, f(k, i, w.cu[k+1]))
+		}
+	}
+	for range w.pad {
+		dst = append(dst, 0)
 	}
 	return dst
 }

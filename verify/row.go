@@ -75,17 +75,51 @@ func (c *shardChecker) lengths(w *row) bool {
 	case capacity > 0 && int64(w.n) != capacity && c.rules.padded:
 		c.bad("row_length", -1, "%d tokens: want %d, the capacity", w.n, capacity)
 	}
-	if shifted := w.columns[shiftedLabels]; w.columns[labels] == nil && len(shifted) > 0 {
-		c.unshifted = append(append(c.unshifted[:0], ignore), shifted[:w.n-1]...)
-		w.columns[labels] = c.unshifted
-	}
+	c.setLabels(w)
 	return true
+}
+
+// setLabels makes the labels of other columns where there are none.
+func (c *shardChecker) setLabels(w *row) {
+	if w.columns[labels] != nil || w.n == 0 {
+		return
+	}
+	c.unshifted = append(c.unshifted[:0], ignore)
+	ids := w.columns[tokens]
+	switch {
+	case w.columns[shiftedLabels] != nil:
+		c.unshifted = append(c.unshifted, w.columns[shiftedLabels][:w.n-1]...)
+	case w.columns[shiftedLossMask] != nil || w.columns[targetSegmentIDs] != nil:
+		mask := w.columns[shiftedLossMask]
+		if mask == nil {
+			mask = w.columns[targetSegmentIDs]
+		}
+		for i, m := range mask[:w.n-1] {
+			if m == 0 {
+				c.unshifted = append(c.unshifted, ignore)
+			} else {
+				c.unshifted = append(c.unshifted, ids[i+1])
+			}
+		}
+	case w.columns[lossMask] != nil:
+		c.unshifted = c.unshifted[:0]
+		for i, m := range w.columns[lossMask] {
+			if m == 0 {
+				c.unshifted = append(c.unshifted, ignore)
+			} else {
+				c.unshifted = append(c.unshifted, ids[i])
+			}
+		}
+	default:
+		return
+	}
+	w.columns[labels] = c.unshifted
 }
 
 // boundaries finds the segments by the first column that has them and is right in itself.
 func (c *shardChecker) boundaries(w *row) bool {
 	said := false // that such a column is wrong in itself
-	for _, k := range []int{cuSeqlens, lengths, positionIDs, tokens} {
+	for _, k := range []int{cuSeqlens, lengths, segmentIDs, positionIDs, segmentStarts, tokens} {
 		if w.columns[k] == nil {
 			continue
 		}
@@ -98,6 +132,16 @@ func (c *shardChecker) boundaries(w *row) bool {
 			for i, l := range w.columns[k] {
 				cu = append(cu, cu[i]+l)
 			}
+		case segmentStarts:
+			cu = append(append(cu, w.columns[k]...), int64(w.n))
+		case segmentIDs:
+			ids := w.columns[k]
+			for i, id := range ids {
+				if i == 0 || id != ids[i-1] {
+					cu = append(cu, int64(i))
+				}
+			}
+			cu = append(cu, int64(w.n))
 		case positionIDs:
 			for i, p := range w.columns[k] {
 				if p == 0 || i == 0 {
@@ -154,7 +198,15 @@ func (c *shardChecker) tail(w *row) bool {
 			return false
 		}
 		w.pad = int(v[0])
-	case w.columns[sampleIndex] != nil && len(w.cu)-2 == len(w.columns[sampleIndex]):
+	case w.columns[sampleIndex] != nil:
+		if len(w.cu)-2 == len(w.columns[sampleIndex]) {
+			w.pad = int(last)
+		}
+	case w.columns[segmentIDs] != nil:
+		if w.columns[segmentIDs][w.n-1] == 0 && last < int64(w.n) {
+			w.pad = int(last)
+		}
+	case last < int64(w.n) && !c.rules.ragged && c.isPad(w, w.n-int(last)):
 		w.pad = int(last)
 	}
 	if w.pad > 0 && c.rules.ragged {
@@ -162,6 +214,20 @@ func (c *shardChecker) tail(w *row) bool {
 	}
 	if w.pad > 0 {
 		c.anyPad = true
+	}
+	return true
+}
+
+// isPad reports whether the tokens from a place on are nothing but padding with nothing to learn, where no column says so: a sample that
+// looks the same is told from a pad tail only where samples without a target are left out.
+func (c *shardChecker) isPad(w *row, from int) bool {
+	if c.rules.padID < 0 || !c.rules.targets || w.columns[labels] == nil {
+		return false
+	}
+	for i := from; i < w.n; i++ {
+		if w.columns[tokens][i] != c.rules.padID || w.columns[labels][i] != ignore {
+			return false
+		}
 	}
 	return true
 }
@@ -205,7 +271,7 @@ func (c *shardChecker) content(w *row) {
 
 // derived compares a column with what follows from the others.
 func (c *shardChecker) derived(w *row, k int) {
-	if w.columns[labels] == nil && (k == lossMask || k == shiftedLabels) {
+	if w.columns[labels] == nil && (k == lossMask || k == shiftedLabels || k == shiftedLossMask || k == targetSegmentIDs) {
 		return
 	}
 	c.want = kinds[k].want(c.want[:0], w)

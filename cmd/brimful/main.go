@@ -69,7 +69,7 @@ neighbours, and writes them as Parquet, Arrow or Hugging Face folders that a tra
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(packCommand(), verifyCommand(), planCommand(), runUnitCommand(), missingCommand(), finishCommand(), compareCommand(), inspectCommand())
+	root.AddCommand(packCommand(), verifyCommand(), planCommand(), runUnitCommand(), missingCommand(), finishCommand(), layoutsCommand(), unpackCommand(), compareCommand(), inspectCommand())
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

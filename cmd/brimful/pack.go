@@ -27,10 +27,15 @@ import (
 
 // packJob is what the flags of pack say.
 type packJob struct {
-	inputs    []string
-	out       string
-	format    string
-	layout    tokenstream.Layout
+	inputs []string
+	out    string
+	format string
+	layout tokenstream.Layout
+
+	layoutName string
+	layoutFile string
+	addColumns []string
+
 	shardRows int
 	workers   int
 
@@ -96,7 +101,9 @@ func (j *packJob) setFlags(cmd *cobra.Command) {
 	f.IntVar(&o.Capacity, "capacity", 0, "most tokens in a row")
 	f.StringVar(&j.strategy, "strategy", "", "how to pack: "+strings.Join(packing.Names(), ", ")+" (default bfd, for a stream rolling)")
 	f.Var(&j.effort, "effort", "with --strategy optimal, most work a window, in steps of 2 to 6 ns (default 20G)")
-	f.Var(newChoice(&j.layout, option[tokenstream.Layout]{"hf", tokenstream.HF}), "layout", "columns of a row")
+	f.StringVar(&j.layoutName, "layout", "hf", "columns of a row, by trainer: "+strings.Join(layoutNames(), ", ")+"; see brimful layouts")
+	f.StringVar(&j.layoutFile, "layout-file", "", "`FILE` of JSON with a layout of your own")
+	f.StringArrayVar(&j.addColumns, "column", nil, "`NAME=KIND[:TYPE]` of one more column, such as seq_idx=seq_idx; can be given again")
 	f.StringVar(&j.format, "format", "parquet", "parquet, arrow, hf (a folder for load_from_disk) or arrow-stream")
 	f.Var(newChoice(&o.TooLong, option[tokenstream.TooLong]{"error", tokenstream.TooLongError},
 		option[tokenstream.TooLong]{"drop", tokenstream.Drop}, option[tokenstream.TooLong]{"truncate", tokenstream.Truncate},
@@ -190,7 +197,10 @@ func (j *packJob) check(cmd *cobra.Command) error {
 	if j.workers == 0 {
 		j.workers = runtime.GOMAXPROCS(0)
 	}
-	o.Ragged = !j.pad
+	if err := j.setLayout(changed("layout")); err != nil {
+		return err
+	}
+	o.Ragged = !j.pad || j.layout.Ragged && !changed("pad")
 	o.Strategy = j.streamer(s, changed("window"))
 	if err := o.Check(); err != nil {
 		return usageError{err}
@@ -228,7 +238,7 @@ func (j *packJob) settings(inputs []tokenstream.Input, tok *tokenizer) dataset.J
 	o := j.options
 	job := dataset.Job{
 		"brimful": version, "inputs": inputs, "capacity": o.Capacity, "max_sample_tokens": o.MaxSampleTokens, "max_samples": o.MaxSamples,
-		"strategy": j.strategy, "effort": int64(j.effort), "window": int64(j.window), "shuffle": j.shuffle, "seed": j.seed, "pad": j.pad, "pad_id": o.PadID,
+		"strategy": j.strategy, "effort": int64(j.effort), "window": int64(j.window), "shuffle": j.shuffle, "seed": j.seed, "pad": !o.Ragged, "pad_id": o.PadID,
 		"vocab_size": o.VocabSize, "too_long": o.TooLong.String(), "labels": o.Labels.String(), "no_target": o.NoTarget.String(),
 		"empty": o.Empty.String(), "holdout": float64(j.holdout), "holdout_by": j.holdoutBy, "limit": int64(j.limit), "limit_tokens": int64(j.limitTok),
 	}

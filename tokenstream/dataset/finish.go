@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/brimful/brimful/tokenstream"
 	"github.com/brimful/brimful/tokenstream/arrow"
@@ -40,12 +41,15 @@ func (s *Split) fingerprint() string {
 // companions returns the files of a finished data set besides its shards, the manifest among them.
 func (f format) companions(m *Manifest) []string {
 	files := []string{ManifestName, cardName}
+	if m.Layout == bridge {
+		files = append(files, bridgeName)
+	}
 	if !f.hf {
 		return files
 	}
 	for _, s := range m.Splits {
 		files = append(files, path.Join(s.Name, arrow.HFStateName), path.Join(s.Name, arrow.HFInfoName))
-		if s.Name != "" && len(files) == 4 {
+		if s.Name != "" && !slices.Contains(files, arrow.HFDictName) {
 			files = append(files, arrow.HFDictName)
 		}
 	}
@@ -93,6 +97,15 @@ func (f format) arrange(stage string, m *Manifest, l tokenstream.Layout) error {
 			names = append(names, s.Name)
 		}
 		if err := put(arrow.HFDictName, arrow.HFDict(names)); err != nil {
+			return err
+		}
+	}
+	if m.Layout == bridge {
+		b, err := json.MarshalIndent(m.bridge(), "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := put(bridgeName, append(b, '\n')); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,11 @@ type format struct {
 
 var formats = []format{
 	{"parquet", ".parquet", false, func(w io.Writer, l tokenstream.Layout, metadata map[string]string) (tokenstream.Sink, error) {
-		return parquet.NewWriter(w, l, parquet.Options{Metadata: metadata})
+		o := parquet.Options{Metadata: metadata, RowGroupRows: l.RowGroupRows}
+		if o.RowGroupRows > 0 { // of a layout whose reader goes from group to group
+			o.RowGroupBytes = 4 << 20
+		}
+		return parquet.NewWriter(w, l, o)
 	}},
 	{"arrow", ".arrow", false, func(w io.Writer, l tokenstream.Layout, metadata map[string]string) (tokenstream.Sink, error) {
 		return arrow.NewWriter(w, l, arrow.Options{Metadata: metadata})

@@ -60,6 +60,9 @@ func (p *splitSum) add(s *UnitSplit) {
 	}
 	to, from := p.Stats, s.Stats
 	to.Capacity = from.Capacity
+	if to.Rows == 0 || from.Rows > 0 && from.Shortest < to.Shortest {
+		to.Shortest = from.Shortest
+	}
 	to.Rows += from.Rows
 	to.Placed += from.Placed
 	to.Slots += from.Slots
