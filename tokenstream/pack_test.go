@@ -83,6 +83,12 @@ func TestPackRow(t *testing.T) {
 		tokenstream.LossMask:      {0, 1, 1, 0, 1, 0, 0, 0},
 		tokenstream.MaxSeqlen:     {3},
 		tokenstream.PadLength:     {3},
+
+		tokenstream.ShiftedTokens:    {12, 13, 0, 0, 0, 0, 0, 0},
+		tokenstream.ShiftedLossMask:  {1, 1, 0, 1, 0, 0, 0, 0},
+		tokenstream.SegmentIDs:       {1, 1, 1, 2, 2, 0, 0, 0},
+		tokenstream.TargetSegmentIDs: {1, 1, 0, 2, 0, 0, 0, 0},
+		tokenstream.SegmentStarts:    {0, 3},
 	}
 	for kind, want := range columns {
 		require.Equal(t, want, kind.AppendInt32(nil, row), kind)

@@ -222,5 +222,5 @@ func TestIndependent(t *testing.T) {
 			return true
 		})
 	}
-	require.Equal(t, map[string]bool{"Source": true, "Sample": true}, used)
+	require.Equal(t, map[string]bool{"Source": true, "Sample": true, "Place": true}, used)
 }

@@ -93,8 +93,12 @@ func printReport(w io.Writer, dir string, r *verify.Report) {
 	if !r.OK() {
 		verdict = plural(r.Wrong, "fault")
 	}
+	held := plural(r.Samples, "sample")
+	if r.Samples == 0 && r.Segments > 0 { // no column says whose they are
+		held = plural(r.Segments, "segment")
+	}
 	fmt.Fprintf(w, "%s: %s: %s, %s of %s, %s tokens (%s supervised) checked one by one\n", dir, verdict, plural(int64(r.Shards), "shard"),
-		plural(r.Rows, "row"), plural(r.Samples, "sample"), dataset.Commas(r.Tokens), dataset.Commas(r.Supervised))
+		plural(r.Rows, "row"), held, dataset.Commas(r.Tokens), dataset.Commas(r.Supervised))
 	switch {
 	case !r.Manifest:
 		fmt.Fprintf(w, "there is no manifest: the rows were checked for what they show by themselves; capacity, checksums, counts and the ledger could not be\n")
