@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/brimful/brimful/tokenstream"
+	"github.com/brimful/brimful/tokenstream/parquet"
 	"github.com/brimful/brimful/tokenstream/source"
 )
 
@@ -28,6 +30,14 @@ func (p *Plan) measure(ctx context.Context, inputs []int, size int64, o Options)
 		var err error
 		if plain[i], err = isPlain(in.Path); err != nil {
 			return nil, err
+		}
+		groups, err := rowGroups(i, in, size, o.Source)
+		if err != nil {
+			return nil, err
+		}
+		if len(groups) > 0 {
+			parts = append(parts, groups...)
+			continue
 		}
 		from := int64(0)
 		for plain[i] && in.Size-from >= 2*size {
@@ -48,6 +58,9 @@ func (p *Plan) measure(ctx context.Context, inputs []int, size int64, o Options)
 				return err
 			}
 			q := &parts[i]
+			if q.Groups {
+				return nil
+			}
 			if !plain[q.Input] {
 				return p.count(q, o.Source)
 			}
@@ -66,6 +79,37 @@ func (p *Plan) measure(ctx context.Context, inputs []int, size int64, o Options)
 		lines += parts[i].Lines
 	}
 	return slices.DeleteFunc(parts, func(q Part) bool { return q.Samples == 0 }), nil
+}
+
+// rowGroups returns the parts of a Parquet file, of about size bytes, or nothing for another.
+func rowGroups(input int, in tokenstream.Input, size int64, o source.Options) ([]Part, error) {
+	file, err := os.Open(in.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	head := make([]byte, 4)
+	if n, _ := io.ReadFull(file, head); string(head[:n]) != "PAR1" {
+		return nil, nil
+	}
+	r, err := parquet.NewReader(file, in.Size, parquet.ReadOptions{Fields: o.Fields, Name: in.Path})
+	if err != nil {
+		return nil, err
+	}
+	var parts []Part
+	groups := r.RowGroups()
+	each := in.Size / int64(max(1, len(groups))) // bytes of a row group
+	q := Part{Input: input, Groups: true}
+	for i, g := range groups {
+		q.To = int64(i + 1)
+		q.Samples += g.Rows
+		q.Weight += g.Rows + g.Values
+		if (q.To-q.From)*each >= size || i == len(groups)-1 {
+			parts = append(parts, q)
+			q = Part{Input: input, Groups: true, From: q.To}
+		}
+	}
+	return parts, nil
 }
 
 // isPlain reports whether a file is JSON lines as they are: text that begins with an object.

@@ -45,9 +45,10 @@ type Plan struct {
 
 // A Part is a part of an input.
 type Part struct {
-	Input   int    `json:"input"`   // index of the input
-	From    int64  `json:"from"`    // bytes; a part of a compressed file or of one in a binary format is the whole of it
-	To      int64  `json:"to"`      //
+	Input   int    `json:"input"` // index of the input
+	From    int64  `json:"from"`  // bytes; row groups of Parquet; a part of another file that is no plain text is the whole of it
+	To      int64  `json:"to"`    //
+	Groups  bool   `json:"groups,omitempty"`
 	Line    int64  `json:"line"`    // lines of the input before it; 0 in a whole file
 	Lines   int64  `json:"lines"`   // in it
 	First   int64  `json:"first"`   // samples of all inputs before it

@@ -10,6 +10,7 @@ import (
 
 	"github.com/brimful/brimful/tokenstream"
 	"github.com/brimful/brimful/tokenstream/jsonl"
+	"github.com/brimful/brimful/tokenstream/parquet"
 	"github.com/brimful/brimful/tokenstream/source"
 )
 
@@ -92,6 +93,22 @@ func (p *Plan) open(parts []Part, o source.Options) (tokenstream.Source, error) 
 		return nil, err
 	case info.Size() != in.Size:
 		return nil, changed(in.Path, "it has %d bytes, and had %d", info.Size(), in.Size)
+	}
+	if q := parts[0]; q.Groups {
+		return func(yield func(tokenstream.Sample, error) bool) {
+			file, err := os.Open(in.Path)
+			if err != nil {
+				yield(tokenstream.Sample{}, err)
+				return
+			}
+			defer file.Close()
+			r, err := parquet.NewReader(file, in.Size, parquet.ReadOptions{Fields: o.Fields, Name: in.Path})
+			if err != nil {
+				yield(tokenstream.Sample{}, err)
+				return
+			}
+			r.Part(int(q.From), int(q.To))(yield)
+		}, nil
 	}
 	files, err := source.Open([]string{in.Path}, o)
 	if err != nil {

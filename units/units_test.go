@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/brimful/brimful/tokenstream"
 	"github.com/brimful/brimful/tokenstream/dataset"
+	"github.com/brimful/brimful/tokenstream/parquet"
 	"github.com/brimful/brimful/tokenstream/source"
 	"github.com/brimful/brimful/units"
 	"github.com/brimful/brimful/verify"
@@ -251,6 +253,48 @@ func TestChanged(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
+}
+
+// A Parquet file is cut at its row groups.
+func TestParquet(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.parquet")
+	file, err := os.Create(name)
+	require.NoError(t, err)
+	layout := tokenstream.Layout{Columns: []tokenstream.Column{{Name: "input_ids"}, {Name: "labels", Kind: tokenstream.Labels}}}
+	w, err := parquet.NewWriter(file, layout, parquet.Options{RowGroupRows: 500})
+	require.NoError(t, err)
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range int32(20_000) {
+		ids := []int32{i}
+		for range 1 + r.IntN(30) {
+			ids = append(ids, r.Int32N(50000))
+		}
+		require.NoError(t, w.Write(&tokenstream.Batch{Tokens: ids, Labels: ids, Segments: []tokenstream.Segment{{Length: int32(len(ids))}}}))
+	}
+	require.NoError(t, errors.Join(w.Close(), file.Close()))
+	p := plan(t, []string{name}, 3)
+	require.EqualValues(t, 20_000, p.Samples)
+	var numbers []int64
+	for u := range 3 {
+		require.Greater(t, len(p.Parts(u)), 1)
+		for s, err := range p.Source(u, source.Options{}) {
+			require.NoError(t, err)
+			require.EqualValues(t, s.Number, s.Tokens[0]+1)
+			require.Equal(t, tokenstream.Place{Name: name, Row: s.Number}, s.Place)
+			numbers = append(numbers, s.Number)
+		}
+	}
+	slices.Sort(numbers)
+	require.Len(t, slices.Compact(numbers), 20_000)
+	j := job(filepath.Join(t.TempDir(), "out"))
+	require.NoError(t, p.RunAll(t.Context(), j, 2, nil))
+	_, err = p.Finish(t.Context(), j)
+	require.NoError(t, err)
+	files, err := source.Open([]string{name}, source.Options{})
+	require.NoError(t, err)
+	report, err := verify.Dir(t.Context(), j.Dir, verify.Options{Source: files.Samples()})
+	require.NoError(t, err)
+	require.True(t, report.OK(), "%v", report.Faults)
 }
 
 func TestNewErrors(t *testing.T) {

@@ -132,16 +132,45 @@ func Read(r io.ReaderAt, size int64, o ReadOptions) tokenstream.Source {
 	}
 }
 
+// A RowGroup is what is known of a row group before it is read.
+type RowGroup struct {
+	Rows   int64 // samples
+	Values int64 // token ids, and one for each sample without any
+}
+
+// RowGroups returns what is known of each row group.
+func (rd *Reader) RowGroups() []RowGroup {
+	leaf := 0
+	for _, c := range rd.columns {
+		if c.role == columns.IDs {
+			leaf = c.leaf
+		}
+	}
+	var list []RowGroup
+	for _, g := range rd.meta.RowGroups {
+		list = append(list, RowGroup{g.NumRows, max(0, g.Columns[leaf].MetaData.NumValues)})
+	}
+	return list
+}
+
 // Samples returns the samples of the file, in its order. An error is a [*tokenstream.InputError]; that of an element names the row, the
 // column and the index. The source can be ranged over more than once. It reads page by page: what it takes in memory is a page of each
 // column.
-func (rd *Reader) Samples() tokenstream.Source {
+func (rd *Reader) Samples() tokenstream.Source { return rd.Part(0, len(rd.meta.RowGroups)) }
+
+// Part is [Reader.Samples] for the row groups from one number up to, not including, another, so that several goroutines can each read a
+// part. Rows are numbered through the file. Numbers out of range are cut to the row groups that there are.
+func (rd *Reader) Part(from, to int) tokenstream.Source {
 	return func(yield func(tokenstream.Sample, error) bool) {
 		s := newSampler(rd)
 		row := int64(0)
 		for i := range rd.meta.RowGroups {
 			group := &rd.meta.RowGroups[i]
-			if group.NumRows == 0 {
+			if i >= to {
+				break
+			}
+			if i < from || group.NumRows == 0 {
+				row += group.NumRows
 				continue
 			}
 			err := s.open(group)
