@@ -43,6 +43,9 @@ func TestImports(t *testing.T) {
 			require.NotContains(t, p, module+"/tokenstream/dataset", format)
 		}
 	}
+	for _, p := range []string{"/compare", "/tokenstream/dataset", "/verify", "/inspect"} {
+		require.NotContains(t, strings.Join(deps(t, module+p), " "), "gonum.org", "%s draws plots", p)
+	}
 	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./...").Output()
 	require.NoError(t, err)
 	for line := range strings.Lines(string(out)) {

@@ -91,6 +91,8 @@ func TestByHand(t *testing.T) {
 	require.Equal(t, int64(2), c.Lengths.Quantile(0))
 	require.Equal(t, int64(7), c.Lengths.Quantile(1))
 	require.Equal(t, int64(3), c.Lengths.UpTo(4))
+	require.Equal(t, int64(9), c.Lengths.TokensUpTo(4))
+	require.Equal(t, int64(21), c.Lengths.TokensUpTo(1<<40))
 }
 
 // Every figure against a count over the plan itself, for every strategy and some capacities.

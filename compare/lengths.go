@@ -40,6 +40,15 @@ func (l Lengths) UpTo(n int64) int64 {
 	return int64(sort.Search(len(l.sorted), func(i int) bool { return int64(l.sorted[i]) > n }))
 }
 
+// TokensUpTo returns the tokens of the samples of at most n tokens. It takes a time proportional to their number.
+func (l Lengths) TokensUpTo(n int64) int64 {
+	sum := int64(0)
+	for _, length := range l.sorted[:l.UpTo(n)] {
+		sum += int64(length)
+	}
+	return sum
+}
+
 // Quantile returns the least length that a share q, from 0 to 1, of the samples does not exceed; 0 without samples.
 func (l Lengths) Quantile(q float64) int64 {
 	n := len(l.sorted)

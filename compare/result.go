@@ -41,14 +41,14 @@ type Result struct {
 	Stopped          bool    `json:"stopped"`            // Options.Budget ended the search, so that another run may find another packing
 	Stream           *Stream `json:"stream,omitempty"`   // the same strategy on a stream, if it is a packing.Streamer
 
-	// PerRow[n] rows hold n samples; the last entry also counts rows of more.
+	// PerRow[n] rows hold n samples; entry MostPerRow also counts rows of more.
 	PerRow []int64 `json:"rows_by_samples"`
 
 	pairs float64 // sum of the squares of the segments' lengths
 }
 
-// mostPerRow is the last entry of [Result.PerRow] that there may be.
-const mostPerRow = 64
+// MostPerRow is the last entry that [Result.PerRow] may have.
+const MostPerRow = 64
 
 // quick is what a strategy may take to be timed three times.
 const quick = 100 * time.Millisecond
@@ -135,7 +135,7 @@ func (r *Result) measure(p *packing.Plan, lengths []int32, o Options) {
 // count counts rows that hold that many samples.
 func (r *Result) count(samples, rows int64) {
 	r.MostInRow = max(r.MostInRow, samples)
-	k := int(min(samples, mostPerRow))
+	k := int(min(samples, MostPerRow))
 	for len(r.PerRow) <= k {
 		r.PerRow = append(r.PerRow, 0)
 	}

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +17,7 @@ import (
 
 	"github.com/brimful/brimful/compare"
 	"github.com/brimful/brimful/packing"
+	"github.com/brimful/brimful/report"
 )
 
 // compareJob is what the flags of compare say.
@@ -24,6 +30,8 @@ type compareJob struct {
 	padded     []string // the ways of padding that --strategy names
 	timing     bool
 	json       bool
+	html       string
+	command    string // the command line
 	options    compare.Options
 }
 
@@ -43,10 +51,12 @@ from 1, is how many samples have i tokens. Both may be gzip or zstd, # begins a 
 Samples longer than a capacity are counted there and left out.`,
 		Example: `  brimful compare train.jsonl --capacity 2048,4096,8192
   brimful compare train.jsonl --capacity 4096 --strategy bfd,optimal --budget 30s --json
+  brimful compare train.jsonl --capacity 4096,8192 --html report.html
   brimful compare --histogram counts.txt --capacity 512
   cut -f2 lengths.tsv | brimful compare --lengths - --capacity 8Ki`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			j.inputs = args
+			j.command = commandLine(append([]string{"brimful"}, os.Args[1:]...))
 			return j.run(cmd.Context(), cmd)
 		},
 	}
@@ -63,6 +73,7 @@ Samples longer than a capacity are counted there and left out.`,
 	f.IntVar(&o.Ranks, "ranks", 8, "ranks that wait for each other at every step")
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of optimal, of the order of rows among ranks, and of samples in a histogram")
 	f.BoolVar(&j.timing, "timing", true, "print times; without them, and with --budget 0, the table is the same in every run")
+	f.StringVar(&j.html, "html", "", "`FILE` for a report with plots, one page that needs nothing else; - is standard output")
 	f.BoolVar(&j.json, "json", false, "print an array with an object for each strategy and capacity instead of the table")
 	return cmd
 }
@@ -83,6 +94,8 @@ func (j *compareJob) check(cmd *cobra.Command) error {
 		return usagef("more than one of INPUT, --lengths and --histogram: want one of them")
 	case len(j.capacities) == 0:
 		return usagef("no --capacity: say how many tokens a row has, such as --capacity 2048,4096")
+	case j.html == "-" && j.json:
+		return usagef("--json beside --html -: standard output holds the report")
 	case o.Batch < 1:
 		return usagef("--batch %d: want 1 or more", o.Batch)
 	case o.Ranks < 1:
@@ -165,11 +178,57 @@ func (j *compareJob) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return stopped(err)
 	}
+	switch {
+	case j.html == "-":
+		return j.report(cmd.OutOrStdout(), c)
+	case j.html != "":
+		if err := writeFile(j.html, func(w io.Writer) error { return j.report(w, c) }); err != nil {
+			return fmt.Errorf("--html: %w", err)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", j.html)
+	}
 	if j.json {
 		return printJSON(cmd.OutOrStdout(), j.asked(c))
 	}
 	t := table{w: cmd.OutOrStdout(), timing: j.timing}
 	return t.print(c)
+}
+
+// report writes the report.
+func (j *compareJob) report(w io.Writer, c *compare.Comparison) error {
+	source := strings.Join(j.inputs, ", ")
+	if len(j.inputs) > 4 {
+		source = fmt.Sprintf("%s and %d more", strings.Join(j.inputs[:3], ", "), len(j.inputs)-3)
+	}
+	return report.Write(w, c, report.Options{Source: cmp.Or(source, j.lengths, j.histogram), Command: j.command})
+}
+
+// writeFile writes a file as a whole or not at all.
+func writeFile(path string, write func(io.Writer) error) error {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	if err := errors.Join(file.Chmod(0o644), write(file), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+// commandLine returns a command as one would type it.
+func commandLine(args []string) string {
+	var quoted []string
+	for _, arg := range args {
+		if arg == "" || strings.ContainsFunc(arg, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./,=:@%+", r))
+		}) {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		quoted = append(quoted, arg)
+	}
+	return strings.Join(quoted, " ")
 }
 
 // stopped returns what the command says after a signal, or err.
