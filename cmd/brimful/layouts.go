@@ -58,8 +58,9 @@ what goes wrong without a word. Other columns can be added by pack --column, and
 file of JSON for pack --layout-file:
 
   {"name":"mine","columns":[{"name":"input_ids","kind":"tokens","type":"int32"},{"name":"labels","kind":"labels"}]}`,
-		Args: cobra.NoArgs,
-		Run:  func(cmd *cobra.Command, _ []string) { printLayouts(cmd.OutOrStdout()) },
+		Example: `  brimful layouts | less`,
+		Args:    cobra.NoArgs,
+		Run:     func(cmd *cobra.Command, _ []string) { printLayouts(cmd.OutOrStdout()) },
 	}
 }
 

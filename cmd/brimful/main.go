@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -56,25 +57,41 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run runs the command line and returns the exit code. Data and --json go to stdout, what a person reads to stderr.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// newRoot returns the command with all that are below it.
+func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "brimful",
 		Short: "pack tokenized samples into training rows",
 		Long: `Brimful packs tokenized samples into rows filled to the brim, each sample whole and apart from its
 neighbours, and writes them as Parquet, Arrow or Hugging Face folders that a trainer reads directly.`,
-		Version:           version,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Version:            version,
+		SilenceErrors:      true,
+		SilenceUsage:       true,
+		DisableSuggestions: true, // commandError makes its own
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(packCommand(), verifyCommand(), planCommand(), runUnitCommand(), missingCommand(), finishCommand(), layoutsCommand(), unpackCommand(), compareCommand(), inspectCommand())
+	root.SetFlagErrorFunc(flagError)
+	root.SetUsageTemplate(usageTemplate(root))
+	root.AddCommand(packCommand(), verifyCommand(), planCommand(), runUnitCommand(), missingCommand(), finishCommand(), layoutsCommand(), unpackCommand(),
+		compareCommand(), inspectCommand(), manCommand())
+	for _, c := range root.Commands() {
+		if err := complete(c); err != nil {
+			panic(err) // a flag is named that there is not
+		}
+	}
+	return root
+}
+
+// run runs the command line and returns the exit code. Data and --json go to stdout, what a person reads to stderr.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && cmd == root && strings.HasPrefix(err.Error(), "unknown command") {
+		err = commandError(root, args, err)
+	}
 	var wrong usageError
 	switch {
 	case err == nil:

@@ -318,7 +318,8 @@ func finishCommand() *cobra.Command {
 		Short: "make the data set of the units of a plan",
 		Long: `Finish checks the receipt of every unit, moves the shards to their places, writes the card and, last, the
 manifest, and removes what killed runs left. It can be repeated. If units are missing it says which.`,
-		Args: cobra.NoArgs,
+		Example: `  brimful finish --plan packed.plan`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			start := time.Now()
 			j, p, tok, err := openPlan(cmd, path, 0)
