@@ -24,20 +24,24 @@ type File struct {
 	at [numKinds]int // where the column of each kind is, or -1
 }
 
-const numKinds = tokenstream.SampleIndex + 1
+const numKinds = tokenstream.SegmentStarts + 1
 
-// names are the columns that are recognized where a caller does not say what they hold.
+// names are the columns that are recognized where a caller does not say what they hold. Labels are taken for unshifted.
 var names = map[string]tokenstream.Kind{
-	"input_ids": tokenstream.Tokens, "labels": tokenstream.Labels, "position_ids": tokenstream.PositionIDs, "seq_idx": tokenstream.SeqIdx,
-	"cu_seqlens": tokenstream.CuSeqlens, "seq_lengths": tokenstream.Lengths, "loss_mask": tokenstream.LossMask,
-	"max_seqlen": tokenstream.MaxSeqlen, "pad_length": tokenstream.PadLength, "sample_index": tokenstream.SampleIndex,
+	"input_ids": tokenstream.Tokens, "tokens": tokenstream.Tokens, "inputs": tokenstream.Tokens,
+	"labels": tokenstream.Labels, "loss_mask": tokenstream.LossMask, "targets_segmentation": tokenstream.TargetSegmentIDs,
+	"position_ids": tokenstream.PositionIDs, "positions": tokenstream.PositionIDs, "input_pos": tokenstream.PositionIDs,
+	"inputs_position": tokenstream.PositionIDs, "cu_seqlens": tokenstream.CuSeqlens, "seq_lengths": tokenstream.Lengths,
+	"seq_lens": tokenstream.Lengths, "seq_idx": tokenstream.SeqIdx, "inputs_segmentation": tokenstream.SegmentIDs,
+	"seq_start_id": tokenstream.SegmentStarts, "max_seqlen": tokenstream.MaxSeqlen, "pad_length": tokenstream.PadLength,
+	"sample_index": tokenstream.SampleIndex,
 }
 
 // errEnough ends the reading of a file.
 var errEnough = errors.New("enough")
 
-// Open reads what columns the file at path has. The columns given say what they hold, as those of a manifest do; without any, the names
-// of the layout "hf" and usual ones are recognized.
+// Open reads what columns the file at path has. The columns given say what they hold, as those of a manifest do; without any, the
+// usual names are recognized.
 func Open(path string, columns []tokenstream.Column) (*File, error) {
 	f := &File{Path: path}
 	for k := range f.at {
@@ -65,8 +69,15 @@ func Open(path string, columns []tokenstream.Column) (*File, error) {
 	return f, nil
 }
 
-// Has reports whether there is a column of that kind.
-func (f *File) Has(k tokenstream.Kind) bool { return k < numKinds && f.at[k] >= 0 }
+// HasTargets reports whether a column says what is to be learnt.
+func (f *File) HasTargets() bool {
+	for _, t := range targetKinds {
+		if f.at[t.kind] >= 0 {
+			return true
+		}
+	}
+	return false
+}
 
 // each calls visit with the rows of the file.
 func (f *File) each(ctx context.Context, visit func(number int64, values [][]int64) error) error {

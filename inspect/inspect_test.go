@@ -103,8 +103,9 @@ func TestFile(t *testing.T) {
 
 // Every set of columns from which boundaries and targets follow gives the same segments.
 func TestLayouts(t *testing.T) {
-	boundaries := []tokenstream.Kind{tokenstream.CuSeqlens, tokenstream.Lengths, tokenstream.PositionIDs, tokenstream.SeqIdx}
-	targets := []tokenstream.Kind{tokenstream.Labels, tokenstream.ShiftedLabels, tokenstream.LossMask}
+	boundaries := []tokenstream.Kind{tokenstream.CuSeqlens, tokenstream.Lengths, tokenstream.PositionIDs, tokenstream.SeqIdx, tokenstream.SegmentIDs}
+	targets := []tokenstream.Kind{tokenstream.Labels, tokenstream.ShiftedLabels, tokenstream.LossMask, tokenstream.ShiftedLossMask,
+		tokenstream.TargetSegmentIDs}
 	for _, b := range boundaries {
 		for _, k := range targets {
 			for _, tail := range []tokenstream.Kind{tokenstream.PadLength, tokenstream.SampleIndex} {
@@ -117,7 +118,7 @@ func TestLayouts(t *testing.T) {
 				require.Len(t, r.Segments, 3, what)
 				require.True(t, r.Segments[2].Pad, what)
 				require.Equal(t, []int64{x, x, 13, x, 22, x, x}, r.Targets, what)
-				require.Equal(t, k == tokenstream.LossMask, r.Masked, what)
+				require.True(t, f.HasTargets(), what)
 				c, err := f.Count(t.Context())
 				require.NoError(t, err)
 				require.Equal(t, []int64{6, 2, 5}, []int64{c.Supervised, c.Padding, c.Segments}, what)
@@ -125,10 +126,25 @@ func TestLayouts(t *testing.T) {
 		}
 	}
 
-	l := layout(tokenstream.Tokens)
+	// Segment ids say by themselves what is padding; starts leave it to another column, or don't know.
+	l := layout(tokenstream.Tokens, tokenstream.SegmentIDs)
 	f, err := inspect.Open(write(t, "parquet", l), l.Columns)
 	require.NoError(t, err)
-	r, err := f.Row(t.Context(), 1)
+	require.False(t, f.HasTargets())
+	r, err := f.Row(t.Context(), 0)
+	require.NoError(t, err)
+	require.Equal(t, []inspect.Segment{{From: 0, To: 3, Sample: -1}, {From: 3, To: 5, Sample: -1}, {From: 5, To: 7, Sample: -1, Pad: true}}, r.Segments)
+	l = layout(tokenstream.Tokens, tokenstream.SegmentStarts)
+	f, err = inspect.Open(write(t, "parquet", l), l.Columns)
+	require.NoError(t, err)
+	r, err = f.Row(t.Context(), 1)
+	require.NoError(t, err)
+	require.Equal(t, []inspect.Segment{{From: 0, To: 1, Sample: -1}, {From: 1, To: 3, Sample: -1}}, r.Segments)
+
+	l = layout(tokenstream.Tokens)
+	f, err = inspect.Open(write(t, "parquet", l), l.Columns)
+	require.NoError(t, err)
+	r, err = f.Row(t.Context(), 1)
 	require.NoError(t, err)
 	require.False(t, r.Bounded)
 	require.Equal(t, []inspect.Segment{{From: 0, To: 3, Sample: -1}}, r.Segments)
@@ -162,6 +178,36 @@ func TestContradictions(t *testing.T) {
 		_, err = f.Row(t.Context(), 0)
 		require.ErrorContains(t, err, c.want)
 		_, err = f.Count(t.Context())
+		require.ErrorContains(t, err, c.want)
+	}
+
+	type numbered struct {
+		IDs      []int32 `parquet:"inputs,list"`
+		Segments []int32 `parquet:"inputs_segmentation,list"`
+		Starts   []int32 `parquet:"seq_start_id,list"`
+	}
+	type started struct {
+		IDs    []int32 `parquet:"input_ids,list"`
+		Starts []int32 `parquet:"seq_start_id,list"`
+	}
+	three := []int32{7, 8, 9}
+	for _, c := range []struct {
+		write func(path string) error
+		want  string
+	}{
+		{func(p string) error { return pq.WriteFile(p, []numbered{{three, []int32{1, 3, 3}, nil}}) }, "segment 3 at 1: want 2, or 0"},
+		{func(p string) error { return pq.WriteFile(p, []numbered{{three, []int32{1, 0, 3}, nil}}) }, "segment 3 at 2"},
+		{func(p string) error { return pq.WriteFile(p, []numbered{{three, []int32{-1, 1, 2}, nil}}) }, "segment -1 at 0"},
+		{func(p string) error { return pq.WriteFile(p, []started{{three, []int32{1, 2}}}) }, "the first segment begins at 1: want 0"},
+		{func(p string) error { return pq.WriteFile(p, []started{{three, []int32{0, 2, 2}}}) }, "a segment begins at 2"},
+		{func(p string) error { return pq.WriteFile(p, []started{{three, []int32{0, 3}}}) }, "a segment begins at 3, in a row of 3 tokens"},
+		{func(p string) error { return pq.WriteFile(p, []started{{three, nil}}) }, "segments of 0 tokens in all: the row has 3"},
+	} {
+		path := filepath.Join(t.TempDir(), "file")
+		require.NoError(t, c.write(path))
+		f, err := inspect.Open(path, nil)
+		require.NoError(t, err)
+		_, err = f.Row(t.Context(), 0)
 		require.ErrorContains(t, err, c.want)
 	}
 

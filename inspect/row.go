@@ -19,7 +19,6 @@ type Row struct {
 	Tokens    []int64 // ids; nil if there is no such column, like the next
 	Positions []int64
 	Targets   []int64 // what the model shall predict at each place from the tokens before it, or tokenstream.Ignore
-	Masked    bool    // a mask says what is to be learnt, and Targets holds the ids there
 }
 
 // A Segment is a run of a row that attention may not cross.
@@ -47,7 +46,7 @@ func (r *Row) set(f *File, values [][]int64) error {
 		}
 	}
 	*r = Row{Number: r.Number, Tokens: slices.Clone(column(tokenstream.Tokens)), Positions: slices.Clone(column(tokenstream.PositionIDs))}
-	lengths, err := r.boundaries(f, column)
+	lengths, padded, err := r.boundaries(f, column)
 	if err != nil {
 		return err
 	}
@@ -72,7 +71,7 @@ func (r *Row) set(f *File, values [][]int64) error {
 				return fmt.Errorf("a pad tail of %d tokens: the last segment has %d", pad[0], last.To-last.From)
 			}
 		} else {
-			last.Pad = index != nil && len(index) == n-1
+			last.Pad = padded || index != nil && len(index) == n-1
 		}
 	}
 	for i := range r.Segments {
@@ -81,59 +80,116 @@ func (r *Row) set(f *File, values [][]int64) error {
 	return nil
 }
 
-// boundaries returns the lengths of the segments, from the column that says them most plainly, and sets the row's length.
-func (r *Row) boundaries(f *File, column func(tokenstream.Kind) []int64) ([]int32, error) {
+// boundaryKinds are the columns that say where segments begin, in the order in which they are asked. lengths returns the segments' lengths
+// in a row of that many tokens, and whether the last is known to be the pad tail.
+var boundaryKinds = []struct {
+	kind    tokenstream.Kind
+	lengths func(values []int32, length int) ([]int32, bool, error)
+}{
+	{tokenstream.CuSeqlens, plainly(position.LengthsFromCuSeqlens)},
+	{tokenstream.Lengths, plainly(positive)},
+	{tokenstream.SegmentIDs, fromSegmentIDs},
+	{tokenstream.PositionIDs, plainly(position.LengthsFromIDs)},
+	{tokenstream.SeqIdx, plainly(position.LengthsFromSeqIdx)},
+	{tokenstream.SegmentStarts, fromStarts},
+}
+
+// tokenKinds are the columns with a value for each token.
+var tokenKinds = []tokenstream.Kind{
+	tokenstream.Tokens, tokenstream.Labels, tokenstream.ShiftedLabels, tokenstream.PositionIDs, tokenstream.SeqIdx, tokenstream.LossMask,
+	tokenstream.ShiftedTokens, tokenstream.ShiftedLossMask, tokenstream.SegmentIDs, tokenstream.TargetSegmentIDs,
+}
+
+// boundaries returns the lengths of the segments, by the first column that says them, and whether the last is known to be the pad tail. It
+// sets the row's length.
+func (r *Row) boundaries(f *File, column func(tokenstream.Kind) []int64) ([]int32, bool, error) {
 	r.Length = -1
-	for _, k := range []tokenstream.Kind{tokenstream.Tokens, tokenstream.Labels, tokenstream.ShiftedLabels, tokenstream.PositionIDs,
-		tokenstream.SeqIdx, tokenstream.LossMask} {
+	for _, k := range tokenKinds {
 		if v := column(k); v != nil {
 			if r.Length >= 0 && r.Length != len(v) {
-				return nil, fmt.Errorf("column %s has %d values, another %d", f.Columns[f.at[k]].Name, len(v), r.Length)
+				return nil, false, fmt.Errorf("column %s has %d values, another %d", f.Columns[f.at[k]].Name, len(v), r.Length)
 			}
 			r.Length = len(v)
 		}
 	}
-	for _, way := range []struct {
-		kind    tokenstream.Kind
-		lengths func(dst, values []int32) ([]int32, error)
-	}{
-		{tokenstream.CuSeqlens, position.LengthsFromCuSeqlens},
-		{tokenstream.Lengths, positive},
-		{tokenstream.PositionIDs, position.LengthsFromIDs},
-		{tokenstream.SeqIdx, position.LengthsFromSeqIdx},
-	} {
+	for _, way := range boundaryKinds {
 		if column(way.kind) == nil {
 			continue
 		}
-		name := f.Columns[f.at[way.kind]].Name
-		narrow, err := narrow(column(way.kind))
-		if err != nil {
-			return nil, fmt.Errorf("column %s: %w", name, err)
+		bad := func(err error) ([]int32, bool, error) {
+			return nil, false, fmt.Errorf("column %s: %w", f.Columns[f.at[way.kind]].Name, err)
 		}
-		lengths, err := way.lengths(nil, narrow)
+		values, err := narrow(column(way.kind))
 		if err != nil {
-			return nil, fmt.Errorf("column %s: %w", name, err)
+			return bad(err)
+		}
+		lengths, padded, err := way.lengths(values, r.Length)
+		if err != nil {
+			return bad(err)
 		}
 		sum := int64(0)
 		for _, l := range lengths {
 			sum += int64(l)
 		}
 		if r.Length >= 0 && sum != int64(r.Length) {
-			return nil, fmt.Errorf("column %s: segments of %d tokens in all: the row has %d", name, sum, r.Length)
+			return bad(fmt.Errorf("segments of %d tokens in all: the row has %d", sum, r.Length))
 		}
 		if sum > math.MaxInt32 {
-			return nil, fmt.Errorf("column %s: segments of %d tokens in all: want at most %d", name, sum, math.MaxInt32)
+			return bad(fmt.Errorf("segments of %d tokens in all: want at most %d", sum, math.MaxInt32))
 		}
 		r.Length, r.Bounded = int(sum), true
-		return lengths, nil
+		return lengths, padded, nil
 	}
 	if r.Length < 0 {
-		return nil, errors.New("no column of token ids or boundaries that is known: want input_ids, cu_seqlens, seq_lengths or position_ids")
+		return nil, false, errors.New("no column of token ids or boundaries that is known: want input_ids, cu_seqlens, seq_lengths or position_ids")
 	}
 	if r.Length == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
-	return []int32{int32(r.Length)}, nil
+	return []int32{int32(r.Length)}, false, nil
+}
+
+// plainly is a way in which the column says nothing of the pad tail.
+func plainly(lengths func(dst, values []int32) ([]int32, error)) func([]int32, int) ([]int32, bool, error) {
+	return func(values []int32, _ int) ([]int32, bool, error) {
+		l, err := lengths(nil, values)
+		return l, false, err
+	}
+}
+
+// fromSegmentIDs counts the tokens of each segment, which are numbered from 1; 0 is the pad tail.
+func fromSegmentIDs(ids []int32, _ int) ([]int32, bool, error) {
+	var lengths []int32
+	for i, id := range ids {
+		switch {
+		case i > 0 && id == ids[i-1]:
+			lengths[len(lengths)-1]++
+		case id == int32(len(lengths))+1 && (i == 0 || ids[i-1] != 0), id == 0:
+			lengths = append(lengths, 1)
+		default:
+			return nil, false, fmt.Errorf("segment %d at %d: want %d, or 0 in the pad tail", id, i, len(lengths)+1)
+		}
+	}
+	return lengths, len(ids) > 0 && ids[len(ids)-1] == 0, nil
+}
+
+// fromStarts returns the distances between the offsets at which segments begin, and to the row's end.
+func fromStarts(starts []int32, length int) ([]int32, bool, error) {
+	var lengths []int32
+	for i, s := range starts {
+		switch {
+		case i == 0 && s != 0:
+			return nil, false, fmt.Errorf("the first segment begins at %d: want 0", s)
+		case i > 0 && s <= starts[i-1], int(s) >= length:
+			return nil, false, fmt.Errorf("a segment begins at %d, in a row of %d tokens and behind %d", s, length, starts[max(0, i-1)])
+		case i > 0:
+			lengths = append(lengths, s-starts[i-1])
+		}
+	}
+	if n := len(starts); n > 0 {
+		lengths = append(lengths, int32(length)-starts[n-1])
+	}
+	return lengths, false, nil
 }
 
 // positive returns lengths if each is at least 1.
@@ -158,26 +214,47 @@ func narrow(values []int64) ([]int32, error) {
 	return narrow, nil
 }
 
+// targetKinds are the columns that say what is to be learnt, in the order in which they are asked. In a mask, anything but 0 means that
+// the id there is. What is shifted is said at the token before.
+var targetKinds = []struct {
+	kind          tokenstream.Kind
+	mask, shifted bool
+}{
+	{kind: tokenstream.Labels},
+	{kind: tokenstream.ShiftedLabels, shifted: true},
+	{kind: tokenstream.LossMask, mask: true},
+	{kind: tokenstream.ShiftedLossMask, mask: true, shifted: true},
+	{kind: tokenstream.TargetSegmentIDs, mask: true, shifted: true},
+}
+
 // targets sets Targets from the column that says what is to be learnt.
 func (r *Row) targets(f *File, column func(tokenstream.Kind) []int64) error {
-	switch labels, shifted, mask := column(tokenstream.Labels), column(tokenstream.ShiftedLabels), column(tokenstream.LossMask); {
-	case labels != nil:
-		r.Targets = slices.Clone(labels)
-	case len(shifted) > 0:
-		r.Targets = append([]int64{tokenstream.Ignore}, shifted[:len(shifted)-1]...)
-	case mask != nil:
-		r.Masked = true
-		r.Targets = make([]int64, len(mask))
-		for i, m := range mask {
+	for _, t := range targetKinds {
+		values := column(t.kind)
+		if values == nil {
+			continue
+		}
+		r.Targets = slices.Clone(values)
+		if t.shifted && len(values) > 0 {
+			r.Targets = append([]int64{0}, values[:len(values)-1]...)
+			if !t.mask {
+				r.Targets[0] = tokenstream.Ignore
+			}
+		}
+		if !t.mask {
+			return nil
+		}
+		for i, m := range r.Targets {
 			switch {
-			case m != 0 && m != 1:
-				return fmt.Errorf("column %s: %d at %d: want 0 or 1", f.Columns[f.at[tokenstream.LossMask]].Name, m, i)
+			case t.kind != tokenstream.TargetSegmentIDs && m != 0 && m != 1:
+				return fmt.Errorf("column %s: a mask of %d: want 0 or 1", f.Columns[f.at[t.kind]].Name, m)
 			case m == 0:
 				r.Targets[i] = tokenstream.Ignore
 			case r.Tokens != nil:
 				r.Targets[i] = r.Tokens[i]
 			}
 		}
+		return nil
 	}
 	return nil
 }

@@ -172,11 +172,8 @@ func (c *canvas) boundaries(r *inspect.Row) {
 		}
 		plain := func(v int64) string { return strconv.FormatInt(v, 10) }
 		target := func(v int64) string {
-			switch {
-			case v == tokenstream.Ignore:
+			if v == tokenstream.Ignore {
 				return "x"
-			case r.Masked && r.Tokens == nil:
-				return "1"
 			}
 			return plain(v)
 		}

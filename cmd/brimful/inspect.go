@@ -112,6 +112,7 @@ func (v *viewer) open(path string) error {
 		return err
 	}
 	if !info.IsDir() {
+		v.columns = columnsOf(path)
 		return v.add(path, path, "", -1)
 	}
 	v.manifest, err = dataset.ReadManifest(path)
@@ -153,6 +154,30 @@ func (v *viewer) open(path string) error {
 		}
 		if err := v.add(p, name, "", -1); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// columnsOf returns the columns of a shard by the manifest of the data set that it is in, or nil if it is in none.
+func columnsOf(path string) []tokenstream.Column {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil
+	}
+	dir := path
+	for range 3 { // the shards of a split are in DIR/data/SPLIT
+		dir = filepath.Dir(dir)
+		m, err := dataset.ReadManifest(dir)
+		if err != nil {
+			continue
+		}
+		for _, split := range m.Splits {
+			for _, s := range split.Shards {
+				if filepath.Join(dir, filepath.FromSlash(s.Path)) == path {
+					return m.Columns
+				}
+			}
 		}
 	}
 	return nil
@@ -288,7 +313,7 @@ func (v *viewer) count(ctx context.Context) error {
 			return err
 		}
 		sum.Add(c)
-		supervised = supervised || f.Has(tokenstream.Labels) || f.Has(tokenstream.ShiftedLabels) || f.Has(tokenstream.LossMask)
+		supervised = supervised || f.HasTargets()
 		rows = append(rows, []string{printable(f.name), dataset.Commas(c.Rows), dataset.Commas(c.Slots - c.Padding), percent(c.Fill())})
 	}
 	text := ""
