@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/brimful/brimful/tokenstream"
 	"github.com/brimful/brimful/verify"
@@ -24,7 +25,7 @@ type File struct {
 	at [numKinds]int // where the column of each kind is, or -1
 }
 
-const numKinds = tokenstream.SegmentStarts + 1
+const numKinds = tokenstream.SampleIDs + 1
 
 // names are the columns that are recognized where a caller does not say what they hold. Labels are taken for unshifted.
 var names = map[string]tokenstream.Kind{
@@ -34,7 +35,8 @@ var names = map[string]tokenstream.Kind{
 	"inputs_position": tokenstream.PositionIDs, "cu_seqlens": tokenstream.CuSeqlens, "seq_lengths": tokenstream.Lengths,
 	"seq_lens": tokenstream.Lengths, "seq_idx": tokenstream.SeqIdx, "inputs_segmentation": tokenstream.SegmentIDs,
 	"seq_start_id": tokenstream.SegmentStarts, "max_seqlen": tokenstream.MaxSeqlen, "pad_length": tokenstream.PadLength,
-	"sample_index": tokenstream.SampleIndex,
+	"sample_index":      tokenstream.SampleIndex,
+	"cu_seqlens_padded": tokenstream.CuSeqlens, "true_lengths": tokenstream.TrueLengths,
 }
 
 // errEnough ends the reading of a file.
@@ -57,7 +59,11 @@ func Open(path string, columns []tokenstream.Column) (*File, error) {
 	err := verify.ReadFile(path, func(format string, have []verify.Column) error {
 		f.Format, f.Columns = format, have
 		for i, c := range have {
-			if k, ok := kinds[c.Name]; ok && k < numKinds && c.Integers && c.List == k.List() && f.at[k] < 0 {
+			k, ok := kinds[c.Name]
+			if columns == nil && c.Name == "cu_seqlens" && slices.ContainsFunc(have, func(o verify.Column) bool { return o.Name == "cu_seqlens_padded" }) {
+				k = tokenstream.TrueCuSeqlens
+			}
+			if ok && k < numKinds && c.Integers && c.List == k.List() && f.at[k] < 0 {
 				f.at[k] = i
 			}
 		}

@@ -86,7 +86,7 @@ var boundaryKinds = []struct {
 	kind    tokenstream.Kind
 	lengths func(values []int32, length int) ([]int32, bool, error)
 }{
-	{tokenstream.CuSeqlens, plainly(position.LengthsFromCuSeqlens)},
+	{tokenstream.CuSeqlens, plainly(fromOffsets)},
 	{tokenstream.Lengths, plainly(positive)},
 	{tokenstream.SegmentIDs, fromSegmentIDs},
 	{tokenstream.PositionIDs, plainly(position.LengthsFromIDs)},
@@ -155,6 +155,14 @@ func plainly(lengths func(dst, values []int32) ([]int32, error)) func([]int32, i
 		l, err := lengths(nil, values)
 		return l, false, err
 	}
+}
+
+// fromOffsets returns the distances between offsets. The last may be there again, where columns have the same length in every row.
+func fromOffsets(dst, offsets []int32) ([]int32, error) {
+	for n := len(offsets); n > 2 && offsets[n-1] == offsets[n-2]; n-- {
+		offsets = offsets[:n-1]
+	}
+	return position.LengthsFromCuSeqlens(dst, offsets)
 }
 
 // fromSegmentIDs counts the tokens of each segment, which are numbered from 1; 0 is the pad tail.

@@ -12,7 +12,7 @@ type arena struct {
 
 // item is one segment in an arena. A taken one has no chunk.
 type item struct {
-	Segment
+	place
 	chunk *chunk
 	start int
 }
@@ -26,7 +26,7 @@ const chunkTokens = 1 << 20
 
 func (a *arena) add(s Segment, tokens, labels []int32) error {
 	c := a.room(len(tokens))
-	a.items = append(a.items, item{Segment: s, chunk: c, start: len(c.tokens)})
+	a.items = append(a.items, item{place: placeOf(&s), chunk: c, start: len(c.tokens)})
 	c.tokens = append(c.tokens, tokens...)
 	c.labels = append(c.labels, labels...)
 	c.live += len(tokens)
@@ -79,7 +79,7 @@ func (a *arena) compact() {
 		if first < 0 {
 			first = i
 		}
-		n := int(it.Length)
+		n := int(it.length)
 		var to *chunk
 		if k := len(a.chunks); k > 0 && cap(a.chunks[k-1].tokens)-len(a.chunks[k-1].tokens) >= n {
 			to = a.chunks[k-1]
@@ -121,13 +121,13 @@ func (a *arena) take(k int64, tokens, labels []int32) (s Segment, _, _ []int32, 
 		return s, tokens, labels, false, nil
 	}
 	it := &a.items[k-a.base]
-	n := int(it.Length)
+	n := int(it.length)
 	tokens = append(tokens, it.chunk.tokens[it.start:it.start+n]...)
 	labels = append(labels, it.chunk.labels[it.start:it.start+n]...)
 	it.chunk.live -= n
 	a.live -= n
 	it.chunk = nil
-	return it.Segment, tokens, labels, true, nil
+	return it.segment(), tokens, labels, true, nil
 }
 
 func (a *arena) waiting() int64 { return int64(a.live) }

@@ -32,8 +32,32 @@ type disk struct {
 
 // diskItem says where a segment is in the file. That of one that was taken is below 0.
 type diskItem struct {
-	Segment
+	place
 	at int64
+}
+
+// place is what is kept in memory of a segment that waits.
+type place struct {
+	sample         int64
+	offset, length int32
+	id             *string // nil for ""
+}
+
+func placeOf(s *Segment) place {
+	p := place{sample: s.Sample, offset: s.Offset, length: s.Length}
+	if s.ID != "" {
+		id := s.ID // s itself stays on the stack
+		p.id = &id
+	}
+	return p
+}
+
+func (p *place) segment() Segment {
+	s := Segment{Sample: p.sample, Offset: p.offset, Length: p.length}
+	if p.id != nil {
+		s.ID = *p.id
+	}
+	return s
 }
 
 func newDisk(dir string) (*disk, error) {
@@ -55,7 +79,7 @@ func (d *disk) add(s Segment, tokens, labels []int32) error {
 	if _, err := d.w.Write(b); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
-	d.items = append(d.items, diskItem{s, d.size})
+	d.items = append(d.items, diskItem{placeOf(&s), d.size})
 	d.size += int64(len(b))
 	d.live += int64(len(tokens))
 	d.dirty = true
@@ -73,7 +97,7 @@ func (d *disk) take(k int64, tokens, labels []int32) (s Segment, _, _ []int32, o
 		d.dirty = false
 	}
 	it := &d.items[k]
-	n := int(it.Length)
+	n := int(it.length)
 	if cap(d.buf) < 8*n {
 		d.buf = make([]byte, 8*n)
 	}
@@ -83,7 +107,7 @@ func (d *disk) take(k int64, tokens, labels []int32) (s Segment, _, _ []int32, o
 	}
 	it.at = -1
 	d.live -= int64(n)
-	return it.Segment, decode(tokens, b[:4*n]), decode(labels, b[4*n:]), true, nil
+	return it.segment(), decode(tokens, b[:4*n]), decode(labels, b[4*n:]), true, nil
 }
 
 // decode appends the integers that b holds.

@@ -2,6 +2,7 @@ package tokenstream
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -15,6 +16,9 @@ type Layout struct {
 
 	Ragged       bool `json:"ragged,omitempty"`         // rows are not padded unless that is asked for
 	RowGroupRows int  `json:"row_group_rows,omitempty"` // most rows in a row group of Parquet; 0 is no bound
+	AlignInputs  bool `json:"align_inputs,omitempty"`   // the trainer takes a segment without its last token: that is what is aligned
+
+	Aligned []Column `json:"-"` // columns beside or, if the name is the same, in place of the others where segments are aligned
 
 	Trainer string `json:"-"` // who reads it
 	Needs   string `json:"-"` // what the trainer has to be told
@@ -49,6 +53,13 @@ const (
 	SegmentIDs       // number of the segment, from 1, a token; 0 on the pad tail
 	TargetSegmentIDs // SegmentIDs where ShiftedLabels is not Ignore, else 0
 	SegmentStarts    // offsets at which the segments begin, without the pad tail's
+
+	TrueCuSeqlens // sums of TrueLengths, 0 first: CuSeqlens if no padding stood between segments. The pad tail adds nothing
+	TrueLengths   // lengths of the segments without the padding that aligns them, the pad tail left out
+
+	SampleWeights        // 1 / the supervised tokens of the segment where Labels is not Ignore, else 0
+	ShiftedSampleWeights // SampleWeights moved by one like ShiftedLabels
+	SampleIDs            // the source's own name of each segment's sample, "" if it has none, the pad tail left out
 )
 
 // A Type is the element type of a column.
@@ -58,10 +69,13 @@ const (
 	Int32 Type = iota
 	Int64
 	Int8
+	Float32 // of weights
+	String  // of sample ids
 )
 
 var kindNames = [...]string{"tokens", "labels", "shifted_labels", "position_ids", "seq_idx", "cu_seqlens", "lengths", "loss_mask",
-	"max_seqlen", "pad_length", "sample_index", "shifted_tokens", "shifted_loss_mask", "segment_ids", "target_segment_ids", "segment_starts"}
+	"max_seqlen", "pad_length", "sample_index", "shifted_tokens", "shifted_loss_mask", "segment_ids", "target_segment_ids", "segment_starts",
+	"true_cu_seqlens", "true_lengths", "sample_weights", "shifted_sample_weights", "sample_ids"}
 
 var kindTexts = [...]string{
 	"ids of whole samples one after another, then the pad tail",
@@ -80,12 +94,17 @@ var kindTexts = [...]string{
 	"number of the segment a token is in, from 1; 0 on the pad tail",
 	"number of the segment, from 1, where the next token is to be learnt, else 0",
 	"offsets at which the segments begin; the pad tail is none",
+	"sums of the segments' tokens, 0 first, the padding that aligns them and the pad tail not counted; as many as cu_seqlens",
+	"tokens of the segments, without the padding that aligns them; none for the pad tail",
+	"1 / the supervised tokens of the segment where a token is to be learnt, else 0: with them the mean over samples is that of no packing",
+	"sample_weights for the next token, like shifted_labels",
+	"the source's own name of each segment's sample; none for the pad tail",
 }
 
 // Describe returns one sentence on what a column of this kind holds.
 func (k Kind) Describe() string { return name(kindTexts[:], int(k), "Kind") }
 
-var typeNames = [...]string{"int32", "int64", "int8"}
+var typeNames = [...]string{"int32", "int64", "int8", "float32", "string"}
 
 // String returns the kind's name in manifests and tables of a user's own.
 func (k Kind) String() string { return name(kindNames[:], int(k), "Kind") }
@@ -131,8 +150,22 @@ func lookup(names []string, text []byte, what string) (int, error) {
 // List reports whether a column of this kind holds a list a row, rather than one number.
 func (k Kind) List() bool { return k != MaxSeqlen && k != PadLength }
 
-// AppendInt32 appends the values of a column of kind k for row b, one value if k is no list. It panics for [SampleIndex], whose values
-// need not fit: see [Kind.AppendInt64].
+// types reports whether a column of kind k can have elements of type t.
+func (k Kind) types(t Type) bool {
+	switch k {
+	case SampleWeights, ShiftedSampleWeights:
+		return t == Float32
+	case SampleIDs:
+		return t == String
+	}
+	return t <= Int8
+}
+
+// narrow reports whether all values of a column of kind k fit into an int8.
+func (k Kind) narrow() bool { return k == LossMask || k == ShiftedLossMask }
+
+// AppendInt32 appends the values of a column of kind k for row b, one value if k is no list; those of weights are the bits of a float32.
+// It panics for [SampleIndex], whose values need not fit, and for [SampleIDs]: see [Kind.AppendInt64] and [Segment.ID].
 func (k Kind) AppendInt32(dst []int32, b *Batch) []int32 {
 	switch k {
 	case Tokens:
@@ -155,6 +188,32 @@ func (k Kind) AppendInt32(dst []int32, b *Batch) []int32 {
 		return dst
 	case PadLength:
 		return append(dst, b.Pad)
+	case SampleWeights:
+		return b.appendWeights(dst)
+	case ShiftedSampleWeights:
+		dst = b.appendWeights(dst)
+		row := dst[len(dst)-len(b.Labels):]
+		copy(row, row[min(1, len(row)):]) // 0 on every first token, hence on every last one after the shift
+		if len(row) > 0 {
+			row[len(row)-1] = 0
+		}
+		return dst
+	case TrueLengths:
+		for _, s := range b.Segments {
+			dst = append(dst, s.Length)
+		}
+		return dst
+	case TrueCuSeqlens:
+		sum, n := int32(0), len(dst)
+		dst = append(dst, 0)
+		for _, s := range b.Segments {
+			sum += s.Length
+			dst = append(dst, sum)
+		}
+		if b.Pad > 0 {
+			dst = append(dst, sum)
+		}
+		return b.filled(dst, len(dst)-n)
 	case ShiftedTokens, ShiftedLossMask, SegmentIDs, TargetSegmentIDs, SegmentStarts:
 		return k.appendBySegment(dst, b)
 	case PositionIDs:
@@ -162,7 +221,8 @@ func (k Kind) AppendInt32(dst []int32, b *Batch) []int32 {
 	case SeqIdx:
 		return position.AppendSeqIdx(dst, b.lengths()...)
 	case CuSeqlens:
-		return position.AppendCuSeqlens(dst, b.lengths()...)
+		lengths := b.lengths()
+		return b.filled(position.AppendCuSeqlens(dst, lengths...), len(lengths)+1)
 	case Lengths:
 		return append(dst, b.lengths()...)
 	case MaxSeqlen:
@@ -175,11 +235,33 @@ func (k Kind) AppendInt32(dst []int32, b *Batch) []int32 {
 	panic(fmt.Sprintf("tokenstream: no int32 values of kind %d", k))
 }
 
+// appendWeights appends the bits of the weights of b's tokens.
+func (b *Batch) appendWeights(dst []int32) []int32 {
+	from := len(dst)
+	dst = slices.Grow(dst, len(b.Labels))[:from+len(b.Labels)]
+	row := dst[from:]
+	clear(row)
+	at := 0
+	for _, s := range b.Segments {
+		labels := b.Labels[at : at+int(s.Length)]
+		if n := supervised(labels); n > 0 {
+			weight := int32(math.Float32bits(1 / float32(n)))
+			for i, l := range labels {
+				if l != Ignore {
+					row[at+i] = weight
+				}
+			}
+		}
+		at += int(s.slots())
+	}
+	return dst
+}
+
 // appendBySegment is AppendInt32 for kinds in which the pad tail is no segment.
 func (k Kind) appendBySegment(dst []int32, b *Batch) []int32 {
 	at := 0
 	for n, s := range b.Segments {
-		end := at + int(s.Length)
+		end := at + int(s.slots())
 		if k == SegmentStarts {
 			dst = append(dst, int32(at))
 			at = end
@@ -222,11 +304,19 @@ func (k Kind) AppendInt64(dst []int64, b *Batch) []int64 {
 	return dst
 }
 
-// lengths returns the lengths of b's segments, the pad tail's last.
+// filled repeats the last of the n offsets at the end of dst until there are as many as b has to have.
+func (b *Batch) filled(dst []int32, n int) []int32 {
+	for ; n <= b.Counts; n++ {
+		dst = append(dst, dst[len(dst)-1])
+	}
+	return dst
+}
+
+// lengths returns the lengths of b's segments with the padding that aligns them, the pad tail's last.
 func (b *Batch) lengths() []int32 {
 	lengths := make([]int32, 0, len(b.Segments)+1)
 	for _, s := range b.Segments {
-		lengths = append(lengths, s.Length)
+		lengths = append(lengths, s.slots())
 	}
 	if b.Pad > 0 {
 		lengths = append(lengths, b.Pad)

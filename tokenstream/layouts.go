@@ -18,6 +18,7 @@ var HF = Layout{Name: "hf", Columns: []Column{
 	{"pad_length", PadLength, Int32},
 	{"sample_index", SampleIndex, Int64},
 },
+	Aligned: []Column{{"cu_seqlens", TrueCuSeqlens, Int32}, {"cu_seqlens_padded", CuSeqlens, Int32}},
 	Trainer: "Trainer of transformers, TRL, and what builds on them",
 	Needs:   "TRL: packing=True, packing_strategy=\"bfd\", dataset_kwargs={\"skip_prepare_dataset\": True}; Trainer: the collator of the card",
 	Trap:    "an attention_mask, even of ones, makes models ignore the boundaries; on hybrid models position_ids alone leak state across samples",
@@ -31,9 +32,10 @@ func Layouts() []Layout {
 			{"seq_start_id", SegmentStarts, Int32},
 			{"loss_mask", ShiftedLossMask, Int8},
 		},
-			Trainer: "Megatron-Bridge, packed Parquet",
-			Needs:   "the directory or a glob of the .parquet files, OUT/metadata.json beside them; micro batch 1, answer_only_loss",
-			Trap:    "it reads ids[start:end-1] as input and ids[start+1:end] as labels, and the mask at the input's places; trailing EOS is taken for padding",
+			AlignInputs: true,
+			Trainer:     "Megatron-Bridge, packed Parquet",
+			Needs:       "the directory or a glob of the .parquet files, OUT/metadata.json beside them; micro batch 1, answer_only_loss",
+			Trap:        "it reads ids[start:end-1] as input and ids[start+1:end] as labels, and the mask at the input's places; trailing EOS is taken for padding",
 		},
 		{Name: "automodel", Columns: []Column{
 			{"input_ids", Tokens, Int32},
@@ -41,6 +43,7 @@ func Layouts() []Layout {
 			{"position_ids", PositionIDs, Int32},
 			{"seq_lens", Lengths, Int32},
 		},
+			Aligned: []Column{{"seq_lens", TrueLengths, Int32}, {"seq_lens_padded", Lengths, Int32}},
 			Trainer: "NeMo Automodel",
 			Needs:   "the thd collater; it takes seq_lens for seq_lens_padded where that is absent",
 			Trap:    "labels are shifted already: a trainer that shifts by itself learns the token after the next",
@@ -112,8 +115,21 @@ func LookupLayout(name string) (Layout, error) {
 	return Layout{}, fmt.Errorf("layout %q: want one of %s", name, strings.Join(names, ", "))
 }
 
-// ParseColumn reads a column from text such as "labels=shifted_labels:int64". The type may be left out: it is int32, and int64 for
-// sample_index.
+// usual returns the type of a column of kind k of which none is given.
+func (k Kind) usual() Type {
+	switch {
+	case k == SampleIndex:
+		return Int64
+	case k.types(Int32):
+		return Int32
+	case k.types(Float32):
+		return Float32
+	}
+	return String
+}
+
+// ParseColumn reads a column from text such as "labels=shifted_labels:int64". The type may be left out: it is int32, int64 for
+// sample_index, float32 for weights and string for sample_ids.
 func ParseColumn(text string) (Column, error) {
 	var c Column
 	name, rest, ok := strings.Cut(text, "=")
@@ -125,9 +141,7 @@ func ParseColumn(text string) (Column, error) {
 	if err := c.Kind.UnmarshalText([]byte(kind)); err != nil {
 		return c, fmt.Errorf("column %q: %w", text, err)
 	}
-	if c.Kind == SampleIndex {
-		c.Type = Int64
-	}
+	c.Type = c.Kind.usual()
 	if typed {
 		if err := c.Type.UnmarshalText([]byte(typeName)); err != nil {
 			return c, fmt.Errorf("column %q: %w", text, err)
@@ -147,6 +161,23 @@ func ParseLayout(text []byte) (Layout, error) {
 	return l, l.Check()
 }
 
+// ForAlignment returns the layout for rows whose segments are aligned: l.Aligned among its columns, and in any case one from which the
+// true lengths of the segments follow.
+func (l Layout) ForAlignment() Layout {
+	l.Columns = slices.Clone(l.Columns)
+	for _, c := range l.Aligned {
+		if i := slices.IndexFunc(l.Columns, func(have Column) bool { return have.Name == c.Name }); i >= 0 {
+			l.Columns[i] = c
+		} else {
+			l.Columns = append(l.Columns, c)
+		}
+	}
+	if !slices.ContainsFunc(l.Columns, func(c Column) bool { return c.Kind == TrueLengths || c.Kind == TrueCuSeqlens }) {
+		l.Columns = append(l.Columns, Column{"true_lengths", TrueLengths, Int32})
+	}
+	return l
+}
+
 // Check returns an error if no file can have the columns of l.
 func (l *Layout) Check() error {
 	if l.Name == "" || len(l.Columns) == 0 {
@@ -158,10 +189,11 @@ func (l *Layout) Check() error {
 			return fmt.Errorf("layout %q: column %d has no name", l.Name, i)
 		case slices.ContainsFunc(l.Columns[:i], func(o Column) bool { return o.Name == c.Name }):
 			return fmt.Errorf("layout %q: two columns are named %q", l.Name, c.Name)
-		case c.Type == Int8 && !c.Kind.flag():
+		case c.Type == Int8 && !c.Kind.narrow():
 			return fmt.Errorf("layout %q: column %q of kind %v is int8: want int32 or int64, which its values need", l.Name, c.Name, c.Kind)
-		case int(c.Kind) >= len(kindNames) || int(c.Type) >= len(typeNames):
-			return fmt.Errorf("layout %q: column %q of %v, %v: there is no such kind or type", l.Name, c.Name, c.Kind, c.Type)
+		}
+		if err := c.Check(); err != nil {
+			return fmt.Errorf("layout %q: %w", l.Name, err)
 		}
 	}
 	if !slices.ContainsFunc(l.Columns, func(c Column) bool { return c.Kind == Tokens }) {
@@ -170,5 +202,24 @@ func (l *Layout) Check() error {
 	return nil
 }
 
-// flag reports whether the values of k are 0 and 1.
-func (k Kind) flag() bool { return k == LossMask || k == ShiftedLossMask }
+// Check returns an error if there can be no such column.
+func (c Column) Check() error {
+	switch {
+	case int(c.Kind) >= len(kindNames) || int(c.Type) >= len(typeNames):
+		return fmt.Errorf("column %q of %v, %v: there is no such kind or type", c.Name, c.Kind, c.Type)
+	case !c.Kind.types(c.Type):
+		return fmt.Errorf("column %q of kind %v is %v: want %s", c.Name, c.Kind, c.Type, c.Kind.allTypes())
+	}
+	return nil
+}
+
+// allTypes names the types that a column of kind k can have.
+func (k Kind) allTypes() string {
+	var names []string
+	for t := range typeNames {
+		if k.types(Type(t)) {
+			names = append(names, typeNames[t])
+		}
+	}
+	return strings.Join(names, " or ")
+}

@@ -146,6 +146,10 @@ func (p *packer) admit(s Sample, yield func(int32) bool) bool {
 	ledger, file := &p.stats.Ledger, s.Place.Name
 	tokens, labels := s.Tokens, p.labels
 	all := Count{1, int64(len(tokens)), p.targets}
+	id := ""
+	if p.o.KeepIDs {
+		id = s.ID
+	}
 	ordinal := p.samples - 1
 	if s.Number > 0 {
 		ordinal = s.Number - 1
@@ -168,7 +172,7 @@ func (p *packer) admit(s Sample, yield func(int32) bool) bool {
 			ledger.remove(ReasonTooLong, file, all)
 			return true
 		case Split:
-			return p.split(s, ordinal, yield)
+			return p.split(s, ordinal, id, yield)
 		case Truncate:
 			tokens, labels = tokens[:limit], labels[:limit]
 		case TruncateLeft:
@@ -183,11 +187,11 @@ func (p *packer) admit(s Sample, yield func(int32) bool) bool {
 		}
 	}
 	ledger.keep(all)
-	return p.put(Segment{Sample: ordinal, Offset: int32(offset), Length: int32(len(tokens))}, tokens, labels, yield)
+	return p.put(Segment{Sample: ordinal, Offset: int32(offset), Length: int32(len(tokens)), ID: id}, tokens, labels, yield)
 }
 
 // split admits an over-long sample in pieces.
-func (p *packer) split(s Sample, ordinal int64, yield func(int32) bool) bool {
+func (p *packer) split(s Sample, ordinal int64, id string, yield func(int32) bool) bool {
 	limit := p.o.MaxSampleTokens
 	kept, lost := Count{}, Count{}
 	masked := p.targets
@@ -221,7 +225,7 @@ func (p *packer) split(s Sample, ordinal int64, yield func(int32) bool) bool {
 	}
 	ledger.keep(kept)
 	for _, c := range pieces {
-		seg := Segment{Sample: ordinal, Offset: int32(c.from), Length: int32(c.to - c.from)}
+		seg := Segment{Sample: ordinal, Offset: int32(c.from), Length: int32(c.to - c.from), ID: id}
 		if !p.put(seg, s.Tokens[c.from:c.to], p.labels[c.from:c.to], yield) {
 			return false
 		}
@@ -239,19 +243,23 @@ func (p *packer) noTarget(reason Reason, s Sample, c Count) bool {
 	return true
 }
 
-// put sets a segment aside and yields its length.
+// put sets a segment aside and yields what it takes in a row.
 func (p *packer) put(s Segment, tokens, labels []int32, yield func(int32) bool) bool {
 	if p.err = p.pool.add(s, tokens, labels); p.err != nil {
 		return false
 	}
-	p.stats.segment(len(tokens))
-	return yield(int32(len(tokens)))
+	slots := p.o.slots(len(tokens))
+	p.stats.segment(len(tokens), slots)
+	return yield(int32(slots))
 }
 
 // row makes the row of the segments in bin.
 func (p *packer) row(bin []int64) (*Batch, error) {
 	b := &p.batch
 	b.Tokens, b.Labels, b.Segments, b.Pad = b.Tokens[:0], b.Labels[:0], b.Segments[:0], 0
+	if p.o.FixedCounts {
+		b.Counts = p.o.MaxSamples + 1
+	}
 	for _, k := range bin {
 		start := len(b.Tokens)
 		s, tokens, labels, ok, err := p.pool.take(k, b.Tokens, b.Labels)
@@ -262,20 +270,22 @@ func (p *packer) row(bin []int64) (*Batch, error) {
 			return nil, fmt.Errorf("row %d: the strategy put segment %d into two rows, or there is no such segment", p.stats.Rows, k)
 		}
 		labels[start] = Ignore
+		s.Pad = int32(p.o.slots(int(s.Length))) - s.Length
 		b.Tokens, b.Labels, b.Segments = tokens, labels, append(b.Segments, s)
+		b.pad(int(s.Pad), p.o.PadID)
 	}
 	n := len(b.Tokens)
 	if n == 0 || n > p.o.Capacity || p.o.MaxSamples > 0 && len(bin) > p.o.MaxSamples {
 		return nil, fmt.Errorf("row %d: the strategy put %d tokens and %d samples into it: want 1..%d tokens and at most %d samples",
 			p.stats.Rows, n, len(bin), p.o.Capacity, p.o.MaxSamples)
 	}
-	if !p.o.Ragged {
-		for len(b.Tokens) < p.o.Capacity {
-			b.Tokens = append(b.Tokens, p.o.PadID)
-			b.Labels = append(b.Labels, Ignore)
-		}
-		b.Pad = int32(p.o.Capacity - n)
+	end := p.o.Capacity
+	if p.o.Ragged {
+		row := max(p.o.AlignRows, 1)
+		end = (n + row - 1) / row * row
 	}
+	b.Pad = int32(end - n)
+	b.pad(end-n, p.o.PadID)
 	p.stats.row(b)
 	return b, nil
 }

@@ -7,7 +7,8 @@ type Stats struct {
 	Ledger     Ledger `json:"ledger"`
 	Capacity   int    `json:"capacity"`
 	Rows       int64  `json:"rows"`
-	Placed     int64  `json:"placed"`      // tokens of all rows but their pad tails
+	Placed     int64  `json:"placed"`      // tokens of all rows but their padding
+	AlignPad   int64  `json:"align_pad"`   // tokens of padding that align segments
 	Slots      int64  `json:"slots"`       // tokens of all rows, pad tails included
 	LowerBound int64  `json:"lower_bound"` // no packing of the same samples has fewer rows
 	Segments   int64  `json:"segments"`    // samples and pieces of samples in the rows
@@ -21,7 +22,7 @@ type Stats struct {
 	PaddedToLongest  int64 `json:"padded_to_longest"`  // each padded to the longest of its batch of BatchOf, in source order
 
 	First, Last IDCount           `json:"-"` // how often each id is the first and the last of a sample
-	Lengths     packing.Histogram `json:"-"` // how many segments have each length
+	Lengths     packing.Histogram `json:"-"` // how many segments take each number of slots
 	Limits      packing.Limits    `json:"-"` // of a row
 
 	inBatch int // segments in the batch of BatchOf that is being counted
@@ -54,12 +55,20 @@ func (s *Stats) Fill() float64 {
 	return float64(s.Placed) / (float64(s.Rows) * float64(s.Capacity))
 }
 
-// segment counts a segment of n tokens that will be in a row.
-func (s *Stats) segment(n int) {
-	for len(s.Lengths) <= n {
+// FillAligned is Fill with the padding that aligns segments counted as if it were samples.
+func (s *Stats) FillAligned() float64 {
+	if s.Rows == 0 {
+		return 0
+	}
+	return float64(s.Placed+s.AlignPad) / (float64(s.Rows) * float64(s.Capacity))
+}
+
+// segment counts a segment of n tokens that will take so many slots of a row.
+func (s *Stats) segment(n, slots int) {
+	for len(s.Lengths) <= slots {
 		s.Lengths = append(s.Lengths, 0)
 	}
-	s.Lengths[n]++
+	s.Lengths[slots]++
 	s.Segments++
 	s.PaddedToCapacity += int64(s.Capacity)
 	s.inBatch++
@@ -77,7 +86,10 @@ func (s *Stats) closeBatch() {
 // row counts a finished row.
 func (s *Stats) row(b *Batch) {
 	s.Rows++
-	s.Placed += int64(len(b.Tokens)) - int64(b.Pad)
+	for _, g := range b.Segments {
+		s.Placed += int64(g.Length)
+		s.AlignPad += int64(g.Pad)
+	}
 	s.Slots += int64(len(b.Tokens))
 	s.MaxInRow = max(s.MaxInRow, len(b.Segments))
 	if n := len(b.Tokens) - int(b.Pad); s.Rows == 1 || n < s.Shortest {

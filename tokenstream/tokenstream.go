@@ -24,15 +24,20 @@ import (
 type Options struct {
 	Capacity        int              // most tokens in a row, from 1 to math.MaxInt32
 	MaxSamples      int              // most samples in a row; 0 is no bound
-	MaxSampleTokens int              // longer samples are over-long, at most Capacity; 0 is Capacity
+	MaxSampleTokens int              // longer samples are over-long; 0 is what fits into a row
 	Strategy        packing.Streamer // nil is packing.Windows{}: best-fit decreasing, window by window
 	TooLong         TooLong          // what happens to over-long samples
 	Empty           Policy           // what happens to samples without tokens; by default an error
 	NoTarget        Policy           // what happens to samples without a supervised token; by default dropped, since their mean loss is NaN
 	Labels          LabelRule        // what labels may be
 	VocabSize       int              // ids at or above it are an error; 0 is no bound
+	Align           int              // every segment is padded to a multiple of this; 0 is 1
+	AlignInputs     bool             // the multiple holds for a segment without its last token, which is a target only: see [Layout.AlignInputs]
+	AlignRows       int              // every row is padded to a multiple of this, of which Capacity is one; 0 is 1
+	FixedCounts     bool             // columns of offsets have room for MaxSamples segments and the pad tail in every row
+	KeepIDs         bool             // the ID of every sample goes along into its segments, for columns of kind SampleIDs
 	Ragged          bool             // rows end with their last sample instead of being padded to Capacity
-	PadID           int32            // the id of the pad tail
+	PadID           int32            // the id of padding
 	Spool           string           // directory for a temporary file in which samples wait for their row; "" is memory
 	Stats           *Stats           // if not nil, filled while rows are drawn, complete when they end without an error
 }
@@ -139,6 +144,29 @@ func (o *Options) limits() packing.Limits {
 	return packing.Limits{Capacity: o.Capacity, MaxSamples: o.MaxSamples}
 }
 
+// slots returns what a segment of n tokens takes in a row.
+func (o *Options) slots(n int) int {
+	if o.Align <= 1 {
+		return n
+	}
+	targets := 0 // tokens that are not counted
+	if o.AlignInputs {
+		targets = 1
+	}
+	return (max(n-targets, 1)+o.Align-1)/o.Align*o.Align + targets
+}
+
+// longest returns the tokens of the longest segment that fits into a row.
+func (o *Options) longest() int {
+	if o.Align <= 1 {
+		return o.Capacity
+	}
+	if o.AlignInputs {
+		return (o.Capacity-1)/o.Align*o.Align + 1
+	}
+	return o.Capacity / o.Align * o.Align
+}
+
 // Check returns an error if an option is out of its range. [Pack] checks by itself.
 func (o *Options) Check() error {
 	vocabulary := o.VocabSize
@@ -152,8 +180,17 @@ func (o *Options) Check() error {
 		return fmt.Errorf("capacity %d: want at most %d for padded rows (ragged rows may be longer)", o.Capacity, maxPadded)
 	case o.MaxSamples < 0 || o.MaxSamples > math.MaxInt32:
 		return fmt.Errorf("max samples %d: want 0..%d", o.MaxSamples, math.MaxInt32)
-	case o.MaxSampleTokens < 0 || o.MaxSampleTokens > o.Capacity:
-		return fmt.Errorf("max sample tokens %d: want 0..%d, the capacity", o.MaxSampleTokens, o.Capacity)
+	case o.Align < 0 || o.longest() <= 1 && o.Align > 1:
+		return fmt.Errorf("alignment %d: want 0..%d, so that a segment fits into the capacity", o.Align, o.Capacity)
+	case o.AlignRows < 0 || o.AlignRows > o.Capacity:
+		return fmt.Errorf("alignment of rows %d: want 0..%d, the capacity", o.AlignRows, o.Capacity)
+	case o.AlignRows > 1 && o.Capacity%o.AlignRows != 0:
+		return fmt.Errorf("capacity %d is no multiple of %d, to which rows are aligned: want %d or %d",
+			o.Capacity, o.AlignRows, o.Capacity/o.AlignRows*o.AlignRows, (o.Capacity/o.AlignRows+1)*o.AlignRows)
+	case o.FixedCounts && (o.MaxSamples < 1 || o.MaxSamples > o.Capacity):
+		return fmt.Errorf("fixed counts of %d samples a row (max samples): want 1..%d, the capacity", o.MaxSamples, o.Capacity)
+	case o.MaxSampleTokens < 0 || o.MaxSampleTokens > o.longest():
+		return fmt.Errorf("max sample tokens %d: want 0..%d, what fits into a row", o.MaxSampleTokens, o.longest())
 	case vocabulary < 1 || vocabulary > maxVocabulary:
 		return fmt.Errorf("vocabulary size %d: want 0..%d", o.VocabSize, maxVocabulary)
 	case o.PadID < 0 || int(o.PadID) >= vocabulary:
@@ -173,7 +210,7 @@ func (o *Options) setDefaults() {
 		o.VocabSize = maxVocabulary
 	}
 	if o.MaxSampleTokens == 0 {
-		o.MaxSampleTokens = o.Capacity
+		o.MaxSampleTokens = o.longest()
 	}
 	if o.Strategy == nil {
 		o.Strategy = packing.Windows{}

@@ -3,6 +3,7 @@ package verify
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -76,10 +77,12 @@ func arrowColumns(schema *arrow.Schema) []column {
 			c.list, t = true, list.Elem()
 		}
 		switch t.ID() {
-		case arrow.INT8, arrow.INT32, arrow.INT64:
+		case arrow.INT8, arrow.INT32, arrow.INT64, arrow.FLOAT32:
 			c.usable = true
 		}
-		c.Type = t.String()
+		if c.Type = t.String(); t.ID() == arrow.STRING {
+			c.Type = "string"
+		}
 		columns = append(columns, c)
 	}
 	return columns
@@ -110,6 +113,10 @@ func arrowValues(dst []int64, a arrow.Array, i int) []int64 {
 	case *array.Int32:
 		for _, v := range a.Int32Values()[from:to] {
 			dst = append(dst, int64(v))
+		}
+	case *array.Float32:
+		for _, v := range a.Float32Values()[from:to] {
+			dst = append(dst, int64(int32(math.Float32bits(v))))
 		}
 	case *array.Int64:
 		dst = append(dst, a.Int64Values()[from:to]...)

@@ -36,6 +36,7 @@ func (c *checker) counts(s *split, sum *shardChecker, samples int64) {
 	c.equal("counts", name, []figure{
 		{"stats.rows", st.Rows, sum.Rows}, {"stats.placed", st.Placed, sum.Tokens}, {"stats.slots", st.Slots, sum.Slots},
 		{"stats.segments", st.Segments, sum.segments}, {"stats.max_in_row", st.MaxInRow, sum.maxInRow},
+		{"stats.align_pad", st.AlignPad, sum.alignPad},
 		{"stats.padded_to_capacity", st.PaddedToCapacity, sum.segments * st.Capacity}, {"ledger.out.tokens", st.Ledger.Out.Tokens, sum.Tokens},
 	})
 	if c.hasKind(labels, shiftedLabels, lossMask, shiftedLossMask, targetSegmentIDs) {
@@ -109,7 +110,7 @@ func newContentDigest() *contentDigest { return &contentDigest{h: sha256.New()} 
 // add adds a row, unless it is not known well enough. The offsets of all segments are taken for 0.
 func (d *contentDigest) add(w *row) bool {
 	ids, labels, samples := w.columns[tokens], w.columns[labels], w.columns[sampleIndex]
-	if len(w.cu) == 0 || len(labels) != len(ids) || len(samples) != w.segments() {
+	if len(w.lengths) == 0 || len(labels) != len(ids) || len(samples) != w.segments() {
 		return false
 	}
 	b := binary.LittleEndian.AppendUint32(d.b[:0], uint32(len(ids)))
@@ -121,7 +122,7 @@ func (d *contentDigest) add(w *row) bool {
 	for k, s := range samples {
 		b = binary.LittleEndian.AppendUint64(b, uint64(s))
 		b = binary.LittleEndian.AppendUint32(b, 0)
-		b = binary.LittleEndian.AppendUint32(b, uint32(w.cu[k+1]-w.cu[k]))
+		b = binary.LittleEndian.AppendUint32(b, uint32(w.lengths[k]))
 	}
 	d.h.Write(b)
 	d.b = b

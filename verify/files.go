@@ -87,6 +87,7 @@ func (c *checker) split(ctx context.Context, s *split) error {
 		sum.Slots += n.Slots
 		sum.segments += n.segments
 		sum.supervised += n.supervised
+		sum.alignPad += n.alignPad
 		sum.maxInRow = max(sum.maxInRow, n.maxInRow)
 		sum.anyPad = sum.anyPad || n.anyPad
 		whole = whole && n.whole
@@ -134,6 +135,9 @@ type shardChecker struct {
 	register *register
 	hash     hasher
 	digest   *contentDigest // nil if it is not to be compared
+
+	alignPad int64   // tokens of padding that align segments
+	true     []int64 // see row.lengths
 
 	notes               []note
 	cu, want, unshifted []int64
@@ -220,7 +224,7 @@ func (c *checker) shard(ctx context.Context, s *shard) (*shardChecker, error) {
 			}
 		}
 	}
-	n.notes, n.cu, n.want, n.unshifted, n.hash.b, n.digest = nil, nil, nil, nil, nil, nil
+	n.notes, n.cu, n.true, n.want, n.unshifted, n.hash.b, n.digest = nil, nil, nil, nil, nil, nil, nil
 	return n, nil
 }
 
@@ -309,7 +313,11 @@ func (c *checker) read(ctx context.Context, name string, begin func([]column) er
 		}
 		for i, h := range have {
 			for _, want := range c.columns {
-				if k := kindOf(want.Kind); k >= 0 && want.Name == h.Name && h.usable && h.list != kinds[k].single {
+				k := kindOf(want.Kind)
+				if c.m == nil && k == cuSeqlens && h.Name == plainCuSeqlens && slices.ContainsFunc(have, func(o column) bool { return o.Name == plainPadded }) {
+					k = trueCuSeqlens
+				}
+				if k >= 0 && want.Name == h.Name && h.usable && h.list != kinds[k].single {
 					at[k], names[k] = i, h.Name
 				}
 			}

@@ -1,5 +1,7 @@
 package verify
 
+import "math"
+
 // The kinds of columns, by their place in [kinds].
 const (
 	tokens = iota
@@ -18,6 +20,11 @@ const (
 	segmentIDs
 	targetSegmentIDs
 	segmentStarts
+	trueCuSeqlens
+	trueLengths
+	sampleWeights
+	shiftedSampleWeights
+	sampleIDs
 	numKinds
 )
 
@@ -27,6 +34,7 @@ var kinds = [numKinds]struct {
 	reason string // of a fault
 	tokens bool   // there is one value a token
 	single bool   // there is one value a row, which is no list
+	float  bool   // values are the bits of a float32
 
 	// want, if not nil, appends the right values to dst, which follow from the ids, the labels and the boundaries of the row.
 	want func(dst []int64, w *row) []int64
@@ -48,6 +56,12 @@ var kinds = [numKinds]struct {
 	segmentIDs:       {name: "segment_ids", reason: "segment_ids", tokens: true, want: wantSegmentIDs},
 	targetSegmentIDs: {name: "target_segment_ids", reason: "segment_ids", tokens: true, want: wantTargetSegmentIDs},
 	segmentStarts:    {name: "segment_starts", reason: "segment_starts", want: wantSegmentStarts},
+	trueCuSeqlens:    {name: "true_cu_seqlens", reason: "true_cu_seqlens", want: wantTrueCuSeqlens},
+	trueLengths:      {name: "true_lengths", reason: "true_lengths", want: wantTrueLengths},
+
+	sampleWeights:        {name: "sample_weights", reason: "sample_weights", tokens: true, float: true, want: wantSampleWeights},
+	shiftedSampleWeights: {name: "shifted_sample_weights", reason: "sample_weights", tokens: true, float: true, want: wantShiftedSampleWeights},
+	sampleIDs:            {name: "sample_ids"}, // strings are not read
 }
 
 // kindOf returns the kind of that name, or -1.
@@ -60,7 +74,32 @@ func kindOf(name string) int {
 	return -1
 }
 
-func wantCuSeqlens(dst []int64, w *row) []int64 { return append(dst, w.cu...) }
+func wantCuSeqlens(dst []int64, w *row) []int64 {
+	return w.filled(append(dst, w.cu...), len(w.cu))
+}
+
+// filled repeats the last of n offsets at the end of dst until there are as many as the job wants.
+func (w *row) filled(dst []int64, n int) []int64 {
+	for ; n < w.offsets; n++ {
+		dst = append(dst, dst[len(dst)-1])
+	}
+	return dst
+}
+
+func wantTrueCuSeqlens(dst []int64, w *row) []int64 {
+	sum, n := int64(0), len(w.cu)
+	dst = append(dst, 0)
+	for _, l := range w.lengths {
+		sum += l
+		dst = append(dst, sum)
+	}
+	if w.pad > 0 {
+		dst = append(dst, sum)
+	}
+	return w.filled(dst, n)
+}
+
+func wantTrueLengths(dst []int64, w *row) []int64 { return append(dst, w.lengths...) }
 
 func wantLengths(dst []int64, w *row) []int64 {
 	for k := 1; k < len(w.cu); k++ {
@@ -146,6 +185,29 @@ func wantTargetSegmentIDs(dst []int64, w *row) []int64 {
 }
 
 func wantSegmentStarts(dst []int64, w *row) []int64 { return append(dst, w.cu[:w.segments()]...) }
+
+func wantSampleWeights(dst []int64, w *row) []int64 { return appendWeights(dst, w, 0) }
+
+func wantShiftedSampleWeights(dst []int64, w *row) []int64 { return appendWeights(dst, w, 1) }
+
+// appendWeights appends for each token 1 / the supervised tokens of its segment if the token that comes shift places later in it is to be
+// learnt, else 0.
+func appendWeights(dst []int64, w *row, shift int64) []int64 {
+	weight, of := int64(0), -1
+	return byToken(dst, w, func(k int, at, end int64) int64 {
+		from := w.cu[k]
+		if of != k {
+			weight, of = 0, k
+			if n := supervised(w.columns[labels][from : from+w.lengths[k]]); n > 0 {
+				weight = int64(math.Float32bits(1 / float32(n)))
+			}
+		}
+		if at+shift >= end || w.columns[labels][at+shift] == ignore {
+			return 0
+		}
+		return weight
+	})
+}
 
 // byToken appends a value for each token: what f says of the segment, the token's place in the row and the segment's end, and 0 on the
 // pad tail.

@@ -16,11 +16,10 @@ import (
 	"github.com/brimful/brimful/verify"
 )
 
-// writeLayout packs the samples that fit a row into a new directory and returns it with the samples that are in it, as they are there.
-func writeLayout(t *testing.T, l tokenstream.Layout, format string) (string, []tokenstream.Sample) {
-	var in, kept []tokenstream.Sample
+// fitting returns the samples of at most so many tokens, and those of them that will be in the rows, as they will be there.
+func fitting(longest int) (in, kept []tokenstream.Sample) {
 	for _, s := range samples() {
-		if len(s.Tokens) > capacity {
+		if len(s.Tokens) > longest {
 			continue
 		}
 		in = append(in, s)
@@ -28,11 +27,16 @@ func writeLayout(t *testing.T, l tokenstream.Layout, format string) (string, []t
 			s.Labels = slices.Clone(s.Tokens)
 		}
 		s.Labels[0] = tokenstream.Ignore
-		if !slices.ContainsFunc(s.Labels, func(l int32) bool { return l != tokenstream.Ignore }) {
-			continue
+		if slices.ContainsFunc(s.Labels, func(l int32) bool { return l != tokenstream.Ignore }) {
+			kept = append(kept, s)
 		}
-		kept = append(kept, s)
 	}
+	return in, kept
+}
+
+// writeLayout packs the samples that fit a row into a new directory and returns it with the samples that are in it, as they are there.
+func writeLayout(t *testing.T, l tokenstream.Layout, format string) (string, []tokenstream.Sample) {
+	in, kept := fitting(capacity)
 	dir := filepath.Join(t.TempDir(), "packed")
 	o := tokenstream.Options{Capacity: capacity, Strategy: packing.NextFit{}, Ragged: l.Ragged, Stats: new(tokenstream.Stats)}
 	w, err := dataset.Create(dir, dataset.Options{Layout: l, Format: format, ShardRows: 5, Job: dataset.Job{

@@ -80,7 +80,7 @@ func (c *checker) locate(ctx context.Context) error {
 			}
 			s := &shardChecker{faults: newFaults(0), rules: &c.rules}
 			w.n = len(w.columns[tokens])
-			if !s.lengths(w) || !s.boundaries(w) || !s.tail(w) || len(w.columns[sampleIndex]) != w.segments() {
+			if !s.lengths(w) || !s.boundaries(w) || !s.tail(w) || !s.alignment(w) || len(w.columns[sampleIndex]) != w.segments() {
 				return nil
 			}
 			for k, sample := range w.columns[sampleIndex] {
@@ -111,7 +111,8 @@ var errFound = errors.New("found")
 
 // at looks at segment k of a row, which is of the wanted sample. If it is what is wrong, at says so in f and returns true.
 func (one *wanted) at(f *Fault, name string, number int64, k int, w *row) bool {
-	from, to := int(w.cu[k]), int(w.cu[k+1])
+	from := int(w.cu[k])
+	to := from + int(w.lengths[k])
 	one.places = append(one.places, fmt.Sprintf("%s: row %d, at %d", name, number, from))
 	if one.twice && len(one.places) < 2 {
 		return false

@@ -24,8 +24,11 @@ type manifest struct {
 
 // job is what the rows were asked to be. What the manifest does not say is nil.
 type job struct {
-	Format          *string
-	Layout          *struct{ Columns []column }
+	Format *string
+	Layout *struct {
+		Columns     []column
+		AlignInputs bool `json:"align_inputs"`
+	}
 	Capacity        *int64
 	MaxSamples      *int64 `json:"max_samples"`
 	MaxSampleTokens *int64 `json:"max_sample_tokens"`
@@ -38,6 +41,9 @@ type job struct {
 	Limit           int64
 	LimitTokens     int64 `json:"limit_tokens"`
 	Units           int64 // parts that were packed apart
+	Align           int64
+	AlignRows       int64 `json:"align_rows"`
+	FixedCounts     bool  `json:"fixed_counts"`
 }
 
 // column is a column in the manifest or in a file.
@@ -75,6 +81,7 @@ type stats struct {
 	Capacity, Rows, Placed, Slots, Segments int64
 	LowerBound                              int64 `json:"lower_bound"`
 	MaxInRow                                int64 `json:"max_in_row"`
+	AlignPad                                int64 `json:"align_pad"`
 	Longest, Unlabelled                     int64
 	PaddedToCapacity                        int64 `json:"padded_to_capacity"`
 	PaddedToLongest                         int64 `json:"padded_to_longest"`
@@ -158,8 +165,11 @@ func readManifest(path string) (m *manifest, wrong, err error) {
 // plain are the columns of the default layout and those that may be beside them, by which rows without a manifest are read.
 var plain = []column{
 	{Name: "input_ids", Kind: "tokens", Type: "int32"}, {Name: "labels", Kind: "labels", Type: "int32"},
-	{Name: "position_ids", Kind: "position_ids", Type: "int32"}, {Name: "cu_seqlens", Kind: "cu_seqlens", Type: "int32"},
+	{Name: "position_ids", Kind: "position_ids", Type: "int32"}, {Name: plainCuSeqlens, Kind: "cu_seqlens", Type: "int32"},
 	{Name: "seq_lengths", Kind: "lengths", Type: "int32"}, {Name: "max_seqlen", Kind: "max_seqlen", Type: "int32"},
 	{Name: "pad_length", Kind: "pad_length", Type: "int32"}, {Name: "sample_index", Kind: "sample_index", Type: "int64"},
-	{Name: "seq_idx", Kind: "seq_idx", Type: "int32"},
+	{Name: "seq_idx", Kind: "seq_idx", Type: "int32"}, {Name: plainPadded, Kind: "cu_seqlens", Type: "int32"},
 }
+
+// The column plainCuSeqlens is that of the true offsets where there is one of the name plainPadded beside it.
+const plainCuSeqlens, plainPadded = "cu_seqlens", "cu_seqlens_padded"

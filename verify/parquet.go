@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/parquet-go/parquet-go"
@@ -177,6 +178,7 @@ type cursor struct {
 	leaves int // columns of the file that the field takes
 	list   bool
 	wide   bool // 64 bits a value
+	float  bool // the value is the bits of a float32
 	empty  int  // definition level of an empty list
 	full   int  // of a value
 
@@ -221,6 +223,10 @@ func newCursor(f parquet.Field) (*cursor, column) {
 		have.Type = "int32"
 	case "INT64", "INT(64,true)":
 		have.Type, c.wide = "int64", true
+	case "FLOAT":
+		have.Type, c.float = "float32", true
+	case "STRING":
+		have.Type, have.usable = "string", false
 	default:
 		have.usable = false
 	}
@@ -290,10 +296,14 @@ func (c *cursor) load(page parquet.Page) error {
 		return c.lookUp(data.Int32(), d.Page().Data(), present)
 	}
 	have := 0
-	if c.wide {
+	switch {
+	case c.float:
+		c.ints = bitsOf(c.ints[:0], data.Float())
+		have = len(c.ints)
+	case c.wide:
 		c.longs = data.Int64()
 		have = len(c.longs)
-	} else {
+	default:
 		c.ints = data.Int32()
 		have = len(c.ints)
 	}
@@ -310,13 +320,24 @@ func (c *cursor) lookUp(indexes []int32, entries encoding.Values, present int) e
 		return fmt.Errorf("a page has %d indexes for %d levels", len(indexes), present)
 	}
 	for _, k := range indexes {
-		if c.wide {
+		switch {
+		case c.float:
+			c.ints = append(c.ints, int32(math.Float32bits(entries.Float()[k])))
+		case c.wide:
 			c.longs = append(c.longs, entries.Int64()[k])
-		} else {
+		default:
 			c.ints = append(c.ints, entries.Int32()[k])
 		}
 	}
 	return nil
+}
+
+// bitsOf appends the bits of values.
+func bitsOf(dst []int32, values []float32) []int32 {
+	for _, v := range values {
+		dst = append(dst, int32(math.Float32bits(v)))
+	}
+	return dst
 }
 
 // next appends the values of the next row to dst. It returns nil for a null.

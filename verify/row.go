@@ -3,6 +3,7 @@ package verify
 import (
 	"cmp"
 	"fmt"
+	"math"
 )
 
 // ignore is the label of a token that is not to be learnt.
@@ -20,6 +21,22 @@ type rules struct {
 	labels     string // the label rule
 	targets    bool   // every segment has a supervised token
 	split      bool   // a sample may be in several segments
+
+	align       int64 // segments are padded to a multiple of it; -1: not known
+	alignInputs bool  // without their last token
+	alignRows   int64 // rows are padded to a multiple of it
+	offsets     int   // that columns of offsets have, the last repeated; 0: as many as there are
+}
+
+// slots returns what a segment of n tokens takes in a row.
+func (r *rules) slots(n int64) int64 {
+	if r.align <= 1 {
+		return n
+	}
+	if r.alignInputs {
+		return max(1, (n-1+r.align-1)/r.align)*r.align + 1
+	}
+	return (n + r.align - 1) / r.align * r.align
 }
 
 // row is the columns of one row, by kind; nil where there is no such column.
@@ -28,6 +45,8 @@ type row struct {
 	n       int     // tokens
 	cu      []int64 // offsets of the segments, the pad tail's too
 	pad     int     // tokens of the pad tail
+	lengths []int64 // of the segments but the pad tail, without the padding that aligns them
+	offsets int     // that columns of offsets have to have; 0: as many as there are
 }
 
 // segments returns the number of segments but the pad tail.
@@ -43,10 +62,14 @@ func (c *shardChecker) row(w *row) {
 	w.n = len(w.columns[tokens])
 	c.Rows++
 	c.Slots += int64(w.n)
-	if !c.lengths(w) || !c.boundaries(w) || !c.tail(w) {
+	if !c.lengths(w) || !c.boundaries(w) || !c.tail(w) || !c.alignment(w) {
 		return
 	}
-	c.Tokens += int64(w.n - w.pad)
+	c.alignPad += w.cu[w.segments()]
+	for _, l := range w.lengths {
+		c.Tokens += l
+		c.alignPad -= l
+	}
 	c.segments += int64(w.segments())
 	c.maxInRow = max(c.maxInRow, int64(w.segments()))
 	c.content(w)
@@ -75,6 +98,10 @@ func (c *shardChecker) lengths(w *row) bool {
 	case capacity > 0 && int64(w.n) != capacity && c.rules.padded:
 		c.bad("row_length", -1, "%d tokens: want %d, the capacity", w.n, capacity)
 	}
+	if m := c.rules.alignRows; m > 1 && int64(w.n)%m != 0 {
+		c.bad("row_length", -1, "%d tokens: want a multiple of %d", w.n, m)
+	}
+	w.offsets = c.rules.offsets
 	c.setLabels(w)
 	return true
 }
@@ -127,13 +154,22 @@ func (c *shardChecker) boundaries(w *row) bool {
 		switch k {
 		case cuSeqlens:
 			cu = append(cu, w.columns[k]...)
+			for c.rules.offsets > 0 && len(cu) > 2 && cu[len(cu)-1] == cu[len(cu)-2] { // how many there have to be is checked later
+				cu = cu[:len(cu)-1]
+			}
 		case lengths:
 			cu = append(cu, 0)
 			for i, l := range w.columns[k] {
 				cu = append(cu, cu[i]+l)
 			}
 		case segmentStarts:
-			cu = append(append(cu, w.columns[k]...), int64(w.n))
+			cu = append(cu, w.columns[k]...)
+			if true, last := w.columns[trueLengths], len(cu)-1; last >= 0 && len(true) == len(cu) { // which tell the pad tail from the last segment
+				if end := cu[last] + c.rules.slots(true[last]); end > cu[last] && end < int64(w.n) {
+					cu = append(cu, end)
+				}
+			}
+			cu = append(cu, int64(w.n))
 		case segmentIDs:
 			ids := w.columns[k]
 			for i, id := range ids {
@@ -198,6 +234,10 @@ func (c *shardChecker) tail(w *row) bool {
 			return false
 		}
 		w.pad = int(v[0])
+	case w.columns[trueLengths] != nil:
+		if len(w.cu)-2 == len(w.columns[trueLengths]) {
+			w.pad = int(last)
+		}
 	case w.columns[sampleIndex] != nil:
 		if len(w.cu)-2 == len(w.columns[sampleIndex]) {
 			w.pad = int(last)
@@ -206,14 +246,60 @@ func (c *shardChecker) tail(w *row) bool {
 		if w.columns[segmentIDs][w.n-1] == 0 && last < int64(w.n) {
 			w.pad = int(last)
 		}
-	case last < int64(w.n) && !c.rules.ragged && c.isPad(w, w.n-int(last)):
+	case last < int64(w.n) && (!c.rules.ragged || c.rules.alignRows > 1) && c.isPad(w, w.n-int(last)):
 		w.pad = int(last)
 	}
-	if w.pad > 0 && c.rules.ragged {
+	switch m := c.rules.alignRows; {
+	case w.pad > 0 && c.rules.ragged && m <= 1:
 		c.bad("pad_length", -1, "%d: want 0, since rows are not padded", w.pad)
+	case c.rules.ragged && m > 1 && int64(w.pad) >= m:
+		c.bad("pad_length", -1, "%d: want less than %d, to whose multiple rows are padded", w.pad, m)
 	}
 	if w.pad > 0 {
 		c.anyPad = true
+	}
+	return true
+}
+
+// alignment finds the lengths of the segments without the padding that aligns them.
+func (c *shardChecker) alignment(w *row) bool {
+	n := w.segments()
+	w.lengths = c.true[:0]
+	switch reason := "true_lengths"; {
+	case w.columns[trueLengths] != nil:
+		w.lengths = append(w.lengths, w.columns[trueLengths]...)
+		if len(w.lengths) != n {
+			c.bad(reason, -1, "%d lengths of %d segments", len(w.lengths), n)
+			return false
+		}
+	case w.columns[trueCuSeqlens] != nil:
+		cu := w.columns[trueCuSeqlens]
+		if len(cu) <= n {
+			c.bad("true_cu_seqlens", -1, "%d offsets for %d segments: want at least %d", len(cu), n, n+1)
+			return false
+		}
+		for k := range n {
+			w.lengths = append(w.lengths, cu[k+1]-cu[k])
+		}
+	case c.rules.align > 1:
+		c.bad("true_lengths", -1, "no column says how long the segments are without the padding that aligns them")
+		return false
+	default:
+		for k := range n {
+			w.lengths = append(w.lengths, w.cu[k+1]-w.cu[k])
+		}
+	}
+	c.true = w.lengths
+	for k, l := range w.lengths {
+		laid := w.cu[k+1] - w.cu[k]
+		if l < 1 || l > laid {
+			c.bad("true_lengths", k, "%d: want 1..%d, what the segment takes in the row", l, laid)
+			return false
+		}
+		if want := c.rules.slots(l); want != laid && c.rules.align >= 0 {
+			c.bad("align", k, "a segment of %d tokens takes %d: want %d, by the alignment to %d", l, laid, want, max(1, c.rules.align))
+			return false
+		}
 	}
 	return true
 }
@@ -246,20 +332,14 @@ func (c *shardChecker) content(w *row) {
 	if padID < 0 && w.pad > 0 {
 		padID = ids[end]
 	}
-	for i := end; i < w.n; i++ {
-		if ids[i] != padID {
-			c.bad("pad_id", i, "%d: want %d", ids[i], padID)
-			break
+	c.padding(w, end, w.n, padID)
+	for k, l := range w.lengths {
+		if from, to := w.cu[k]+l, w.cu[k+1]; from < to {
+			c.padding(w, int(from), int(to), padID)
 		}
 	}
 	if targets == nil {
 		return
-	}
-	for i := end; i < w.n; i++ {
-		if targets[i] != ignore {
-			c.bad("pad_label", i, "%d: want %d", targets[i], ignore)
-			break
-		}
 	}
 	for i, l := range targets[:end] {
 		if l != ignore && l != ids[i] && (c.rules.labels != "free" || l < 0 || l >= c.rules.vocabulary) {
@@ -269,9 +349,26 @@ func (c *shardChecker) content(w *row) {
 	}
 }
 
+// padding checks that places of a row hold nothing. The id is not checked if it is not known.
+func (c *shardChecker) padding(w *row, from, to int, padID int64) {
+	ids, targets := w.columns[tokens], w.columns[labels]
+	for i := from; i < to; i++ {
+		if padID >= 0 && ids[i] != padID {
+			c.bad("pad_id", i, "%d: want %d", ids[i], padID)
+			break
+		}
+	}
+	for i := from; i < to && targets != nil; i++ {
+		if targets[i] != ignore {
+			c.bad("pad_label", i, "%d: want %d", targets[i], ignore)
+			break
+		}
+	}
+}
+
 // derived compares a column with what follows from the others.
 func (c *shardChecker) derived(w *row, k int) {
-	if w.columns[labels] == nil && (k == lossMask || k == shiftedLabels || k == shiftedLossMask || k == targetSegmentIDs) {
+	if w.columns[labels] == nil && (k == lossMask || k == shiftedLabels || k == shiftedLossMask || k == targetSegmentIDs || kinds[k].float) {
 		return
 	}
 	c.want = kinds[k].want(c.want[:0], w)
@@ -281,10 +378,15 @@ func (c *shardChecker) derived(w *row, k int) {
 		return
 	}
 	for i, v := range have {
-		if v != c.want[i] {
+		switch {
+		case v == c.want[i]:
+			continue
+		case kinds[k].float:
+			c.bad(kinds[k].reason, i, "%v: want %v", math.Float32frombits(uint32(v)), math.Float32frombits(uint32(c.want[i])))
+		default:
 			c.bad(kinds[k].reason, i, "%d: want %d", v, c.want[i])
-			return
 		}
+		return
 	}
 }
 
@@ -297,7 +399,8 @@ func (c *shardChecker) samples(w *row) {
 	}
 	c.notes = c.notes[:0]
 	for k := range w.segments() {
-		from, to := w.cu[k], w.cu[k+1]
+		from := w.cu[k]
+		to := from + w.lengths[k]
 		if limit := c.rules.longest; limit > 0 && to-from > limit {
 			c.bad("too_long", int(from), "a segment of %d tokens: want at most %d", to-from, limit)
 		}

@@ -11,6 +11,7 @@ func (c *checker) setRules() {
 	c.rules = rules{padID: -1, vocabulary: 1 << 31, labels: "own"}
 	c.columns = plain
 	if c.m == nil {
+		c.rules.align = -1
 		c.unchecked("checksums", "counts", "ledger", "job")
 		return
 	}
@@ -27,7 +28,7 @@ func (c *checker) setRules() {
 		c.add("manifest", manifestName, "columns are %v: the job's layout has %v", m.Columns, j.Layout.Columns)
 	}
 	for _, col := range m.Columns {
-		if kindOf(col.Kind) < 0 {
+		if k := kindOf(col.Kind); k < 0 || k == sampleIDs {
 			c.unchecked("columns." + col.Name)
 		}
 	}
@@ -41,8 +42,18 @@ func (c *checker) setRules() {
 	}
 	if known(c, "job.max_sample_tokens", j.MaxSampleTokens, &r.longest) && r.longest == 0 {
 		r.longest = r.capacity
+		if a := j.Align; a > 1 && j.Layout != nil && j.Layout.AlignInputs {
+			r.longest = (r.capacity-1)/a*a + 1
+		} else if a > 1 {
+			r.longest = r.capacity / a * a
+		}
 	}
 	known(c, "job.max_samples", j.MaxSamples, &r.maxSamples)
+	r.align, r.alignRows = j.Align, j.AlignRows
+	r.alignInputs = j.Layout != nil && j.Layout.AlignInputs
+	if j.FixedCounts {
+		r.offsets = int(min(r.maxSamples, r.capacity)) + 2
+	}
 	if known(c, "job.pad", j.Pad, &r.padded) {
 		r.ragged = !r.padded
 	}
@@ -57,7 +68,7 @@ func (c *checker) setRules() {
 	}
 	if known(c, "job.too_long", j.TooLong, &tooLong, "error", "drop", "truncate", "truncate-left", "split") {
 		r.split = tooLong == "split"
-		c.content = !r.split && tooLong != "truncate-left" && c.hasKind(labels) && c.hasKind(sampleIndex)
+		c.content = !r.split && tooLong != "truncate-left" && c.hasKind(labels) && c.hasKind(sampleIndex) && !c.hasKind(sampleIDs)
 	}
 }
 

@@ -101,7 +101,7 @@ func (u *unpacker) run(ctx context.Context, dir, name string) error {
 // row takes the samples out of a row.
 func (u *unpacker) row(n *shardChecker, w *row) error {
 	w.n = len(w.columns[tokens])
-	if !n.lengths(w) || !n.boundaries(w) || !n.tail(w) || n.wrong > 0 {
+	if !n.lengths(w) || !n.boundaries(w) || !n.tail(w) || !n.alignment(w) || n.wrong > 0 {
 		return fmt.Errorf("%v", n.list[0])
 	}
 	index := w.columns[sampleIndex]
@@ -109,7 +109,8 @@ func (u *unpacker) row(n *shardChecker, w *row) error {
 		return fmt.Errorf("%s: row %d: %d samples for %d segments", u.name, n.number, len(index), w.segments())
 	}
 	for k := range w.segments() {
-		from, to := w.cu[k], w.cu[k+1]
+		from := w.cu[k]
+		to := from + w.lengths[k]
 		ids := w.columns[tokens][from:to]
 		var targets []int64
 		if w.columns[labels] != nil {

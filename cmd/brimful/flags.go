@@ -93,3 +93,29 @@ func (f *share) Set(s string) error {
 	*f = share(v)
 	return nil
 }
+
+// multiple is a flag of a number of which something has to be a multiple; of several with commas between, it is the least common multiple.
+type multiple int
+
+func (m *multiple) String() string { return strconv.Itoa(int(*m)) }
+
+func (m *multiple) Type() string { return "N[,N]" }
+
+func (m *multiple) Set(s string) error {
+	all := int64(1)
+	for part := range strings.SplitSeq(s, ",") {
+		n, err := strconv.ParseInt(part, 10, 32)
+		if err != nil || n < 1 {
+			return fmt.Errorf("want numbers from 1, such as 8 or 8,16")
+		}
+		a, b := all, n
+		for b != 0 {
+			a, b = b, a%b
+		}
+		if all = all / a * n; all > math.MaxInt32 {
+			return fmt.Errorf("the least common multiple is above %d", math.MaxInt32)
+		}
+	}
+	*m = multiple(all)
+	return nil
+}

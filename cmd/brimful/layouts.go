@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -71,13 +72,24 @@ func printLayouts(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s: %s\n", l.Name, l.Trainer)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, c := range l.Columns {
-			kind := c.Type.String()
-			if c.Kind.List() {
-				kind = "list of " + kind
+		columns := func(list []tokenstream.Column) {
+			for _, c := range list {
+				kind := c.Type.String()
+				if c.Kind.List() {
+					kind = "list of " + kind
+				}
+				fmt.Fprintf(t, "  %s\t%s\t%v\t%s\n", c.Name, kind, c.Kind, c.Kind.Describe())
 			}
-			fmt.Fprintf(t, "  %s\t%s\t%v\t%s\n", c.Name, kind, c.Kind, c.Kind.Describe())
 		}
+		columns(l.Columns)
+		var aligned []tokenstream.Column
+		for _, c := range l.ForAlignment().Columns {
+			if !slices.Contains(l.Columns, c) {
+				aligned = append(aligned, c)
+			}
+		}
+		fmt.Fprintf(t, "  with --align:\n")
+		columns(aligned)
 		t.Flush()
 		if l.Ragged {
 			fmt.Fprintln(w, "  rows:  not padded")

@@ -54,6 +54,7 @@ type packJob struct {
 	limitTok  amount
 	maxLine   amount
 	split     string
+	idField   string
 	units     int
 	json      bool
 	quiet     bool
@@ -113,6 +114,9 @@ func (j *packJob) setFlags(cmd *cobra.Command) {
 	f.IntVar(&o.MaxSamples, "max-samples", 0, "most samples in a row; 0 is no bound")
 	f.BoolVar(&j.pad, "pad", true, "pad every row to the capacity")
 	f.Int32Var(&o.PadID, "pad-id", 0, "id of the padding")
+	f.Var((*multiple)(&o.Align), "align", "pad every sample to a multiple of `N`, or of all of several: 2 x CP for context parallelism, CP x TP for sequence parallelism, 16 or 32 for FP8")
+	f.Var((*multiple)(&o.AlignRows), "align-rows", "pad every row to a multiple of `N`, or of all of several")
+	f.BoolVar(&o.FixedCounts, "fixed-counts", false, "repeat the last offset in cu_seqlens so that every row has as many, for CUDA graphs; with --max-samples")
 	f.IntVar(&o.VocabSize, "vocab-size", 0, "ids at or above it are an error (the model's embedding size); 0 is no bound")
 	f.StringVar(&j.tokenizer, "tokenizer", "", "`FILE` tokenizer.json to check ids against and to record")
 	f.Var(newChoice(&o.Labels, option[tokenstream.LabelRule]{"own", tokenstream.LabelsOwn}, option[tokenstream.LabelRule]{"shifted", tokenstream.LabelsShifted},
@@ -131,6 +135,7 @@ func (j *packJob) setFlags(cmd *cobra.Command) {
 	f.Var(&j.limitTok, "limit-tokens", "read at most that many tokens")
 	f.Var(&j.maxLine, "max-line-bytes", "longest line of JSON (default 256Mi)")
 	f.StringVar(&j.split, "split", "", "`NAME` of the split of a save_to_disk folder with several")
+	f.StringVar(&j.idField, "id-field", "", "`FIELD` of the input that goes into a column of sample_ids (default id)")
 	f.IntVar(&j.shardRows, "shard-rows", 0, "rows in a file (default about 8 Mi tokens)")
 	f.Var(&j.window, "window", "tokens that are packed at a time; 0 packs everything at once, in memory")
 	f.StringVar(&o.Spool, "spool", "", "`DIR` for a temporary file in which samples wait for their row, for windows larger than memory")
@@ -200,7 +205,15 @@ func (j *packJob) check(cmd *cobra.Command) error {
 	if err := j.setLayout(changed("layout")); err != nil {
 		return err
 	}
+	o.AlignInputs = j.layout.AlignInputs
+	o.KeepIDs = slices.ContainsFunc(j.layout.Columns, func(c tokenstream.Column) bool { return c.Kind == tokenstream.SampleIDs })
+	if j.idField != "" && !o.KeepIDs {
+		return usagef("--id-field without a column for it: want --column sample_ids=sample_ids too")
+	}
 	o.Ragged = !j.pad || j.layout.Ragged && !changed("pad")
+	if o.Align > 1 || o.AlignRows > 1 || j.layout.Ragged && !o.Ragged { // there is padding that the layout says nothing of
+		j.layout = j.layout.ForAlignment()
+	}
 	o.Strategy = j.streamer(s, changed("window"))
 	if err := o.Check(); err != nil {
 		return usageError{err}
@@ -240,7 +253,7 @@ func (j *packJob) settings(inputs []tokenstream.Input, tok *tokenizer) dataset.J
 		"brimful": version, "inputs": inputs, "capacity": o.Capacity, "max_sample_tokens": o.MaxSampleTokens, "max_samples": o.MaxSamples,
 		"strategy": j.strategy, "effort": int64(j.effort), "window": int64(j.window), "shuffle": j.shuffle, "seed": j.seed, "pad": !o.Ragged, "pad_id": o.PadID,
 		"vocab_size": o.VocabSize, "too_long": o.TooLong.String(), "labels": o.Labels.String(), "no_target": o.NoTarget.String(),
-		"empty": o.Empty.String(), "holdout": float64(j.holdout), "holdout_by": j.holdoutBy, "limit": int64(j.limit), "limit_tokens": int64(j.limitTok),
+		"empty": o.Empty.String(), "align": o.Align, "align_rows": o.AlignRows, "fixed_counts": o.FixedCounts, "holdout": float64(j.holdout), "holdout_by": j.holdoutBy, "id_field": j.idField, "limit": int64(j.limit), "limit_tokens": int64(j.limitTok),
 	}
 	if tok != nil {
 		job["tokenizer"] = tok
@@ -263,7 +276,7 @@ func (j *packJob) openTokenizer() (*tokenizer, error) {
 // source returns how inputs are read.
 func (j *packJob) source(stdin io.Reader) source.Options {
 	return source.Options{
-		Fields: tokenstream.Fields{KeyField: j.holdoutBy}, Stdin: stdin, Split: j.split, Workers: j.workers, MaxLineBytes: int(j.maxLine),
+		Fields: tokenstream.Fields{KeyField: j.holdoutBy, IDField: j.idField}, Stdin: stdin, Split: j.split, Workers: j.workers, MaxLineBytes: int(j.maxLine),
 	}
 }
 

@@ -144,6 +144,10 @@ func (s *summary) printSplit(w io.Writer, p *splitSummary) {
 	}
 	fmt.Fprintf(w, "  a row holds %.1f samples (at most %d) and %.0f supervised tokens; a batch of 32 samples is now about %.1f rows,\n"+
 		"  so steps, warm-up and evaluation intervals change by that factor\n", p.SamplesPerRow, st.MaxInRow, p.TargetsPerRow, 32/p.SamplesPerRow)
+	if st.AlignPad > 0 {
+		fmt.Fprintf(w, "  aligned to %d: %s tokens of padding behind samples; rows are %.1f %% full with them, %.1f %% without\n",
+			o.Align, dataset.Commas(st.AlignPad), 100*st.FillAligned(), 100*p.Fill)
+	}
 	fmt.Fprintf(w, "  %s token slots than batches of %d padded to their longest, %s than %s padded to %s\n",
 		fewer(p.SavedBatch), tokenstream.BatchOf, fewer(p.SavedCapacity), plural(st.Segments, "row"), dataset.Commas(int64(o.Capacity)))
 	if p.FirstID != nil {

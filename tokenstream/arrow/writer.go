@@ -110,10 +110,10 @@ func NewWriter(w io.Writer, l tokenstream.Layout, o Options) (*Writer, error) {
 	x := &Writer{o: o}
 	var fields []arrow.Field
 	for _, c := range l.Columns {
-		t, err := elementType(c.Type)
-		if err != nil {
-			return nil, fmt.Errorf("arrow: column %s: %w", c.Name, err)
+		if err := c.Check(); err != nil {
+			return nil, fmt.Errorf("arrow: %w", err)
 		}
+		t := elementTypes[c.Type]
 		if c.Kind.List() {
 			t = arrow.ListOf(t)
 		}
@@ -146,16 +146,9 @@ func NewWriter(w io.Writer, l tokenstream.Layout, o Options) (*Writer, error) {
 	return x, nil
 }
 
-func elementType(t tokenstream.Type) (arrow.DataType, error) {
-	switch t {
-	case tokenstream.Int32:
-		return arrow.PrimitiveTypes.Int32, nil
-	case tokenstream.Int64:
-		return arrow.PrimitiveTypes.Int64, nil
-	case tokenstream.Int8:
-		return arrow.PrimitiveTypes.Int8, nil
-	}
-	return nil, fmt.Errorf("no Arrow type for %v", t)
+var elementTypes = [...]arrow.DataType{
+	tokenstream.Int32: arrow.PrimitiveTypes.Int32, tokenstream.Int64: arrow.PrimitiveTypes.Int64, tokenstream.Int8: arrow.PrimitiveTypes.Int8,
+	tokenstream.Float32: arrow.PrimitiveTypes.Float32, tokenstream.String: arrow.BinaryTypes.String,
 }
 
 // Write adds a row.
@@ -230,6 +223,7 @@ type column struct {
 	i32  []int32
 	i64  []int64
 	i8   []int8
+	text []byte  // of strings, whose ends are in i32 after a leading 0
 	ends []int32 // where each row ends in the values, after a leading 0
 }
 
@@ -237,7 +231,18 @@ type column struct {
 func (c *column) add(b *tokenstream.Batch) error {
 	n, most := 0, len(b.Tokens)+1
 	switch c.Type {
-	case tokenstream.Int32:
+	case tokenstream.String:
+		if len(c.i32) == 0 {
+			c.i32 = append(c.i32, 0)
+		}
+		for _, s := range b.Segments {
+			if c.text = append(c.text, s.ID...); len(c.text) > math.MaxInt32 {
+				return fmt.Errorf("%d bytes of strings in a record batch: want at most %d", len(c.text), math.MaxInt32)
+			}
+			c.i32 = append(c.i32, int32(len(c.text)))
+		}
+		n = len(c.i32) - 1
+	case tokenstream.Int32, tokenstream.Float32:
 		c.i32 = c.Kind.AppendInt32(doubled(c.i32, most), b)
 		n = len(c.i32)
 	case tokenstream.Int64:
@@ -278,6 +283,8 @@ func (c *column) bytes() int {
 		return 8 * n
 	case tokenstream.Int8:
 		return n
+	case tokenstream.String:
+		return 4*n + len(c.text)
 	}
 	return 4 * n
 }
@@ -285,20 +292,25 @@ func (c *column) bytes() int {
 // data returns the values of the first rows as the library's data of type t, without a copy.
 func (c *column) data(t arrow.DataType, rows int) arrow.ArrayData {
 	n := int(c.ends[rows])
+	buffers := []*memory.Buffer{nil}
 	var values *memory.Buffer
 	switch c.Type {
-	case tokenstream.Int32:
+	case tokenstream.String:
+		buffers = append(buffers, memory.NewBufferBytes(bytesOf(c.i32[:n+1])))
+		values = memory.NewBufferBytes(c.text[:c.i32[n]])
+	case tokenstream.Int32, tokenstream.Float32:
 		values = memory.NewBufferBytes(bytesOf(c.i32[:n]))
 	case tokenstream.Int64:
 		values = memory.NewBufferBytes(bytesOf(c.i64[:n]))
 	case tokenstream.Int8:
 		values = memory.NewBufferBytes(bytesOf(c.i8[:n]))
 	}
+	buffers = append(buffers, values)
 	list, ok := t.(*arrow.ListType)
 	if !ok {
-		return array.NewData(t, rows, []*memory.Buffer{nil, values}, nil, 0, 0)
+		return array.NewData(t, rows, buffers, nil, 0, 0)
 	}
-	child := array.NewData(list.Elem(), n, []*memory.Buffer{nil, values}, nil, 0, 0)
+	child := array.NewData(list.Elem(), n, buffers, nil, 0, 0)
 	ends := memory.NewBufferBytes(bytesOf(c.ends[:rows+1]))
 	return array.NewData(t, rows, []*memory.Buffer{nil, ends}, []arrow.ArrayData{child}, 0, 0)
 }
@@ -307,7 +319,14 @@ func (c *column) data(t arrow.DataType, rows int) arrow.ArrayData {
 func (c *column) cut(rows int) {
 	n := c.ends[rows]
 	switch c.Type {
-	case tokenstream.Int32:
+	case tokenstream.String:
+		bytes := c.i32[n]
+		c.text = append(c.text[:0], c.text[bytes:]...)
+		c.i32 = append(c.i32[:0], c.i32[n:]...)
+		for i := range c.i32 {
+			c.i32[i] -= bytes
+		}
+	case tokenstream.Int32, tokenstream.Float32:
 		c.i32 = append(c.i32[:0], c.i32[n:]...)
 	case tokenstream.Int64:
 		c.i64 = append(c.i64[:0], c.i64[n:]...)

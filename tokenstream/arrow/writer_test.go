@@ -322,7 +322,7 @@ func TestOptions(t *testing.T) {
 	_, err := arrow.NewWriter(&bytes.Buffer{}, tokenstream.Layout{}, arrow.Options{})
 	require.EqualError(t, err, "arrow: a layout without columns")
 	_, err = arrow.NewWriter(&bytes.Buffer{}, tokenstream.Layout{Columns: []tokenstream.Column{{Name: "x", Type: 9}}}, arrow.Options{})
-	require.EqualError(t, err, "arrow: column x: no Arrow type for Type(9)")
+	require.EqualError(t, err, "arrow: column \"x\" of tokens, Type(9): there is no such kind or type")
 }
 
 // A value that a narrow column cannot hold is an error that says where, not another value.

@@ -11,7 +11,9 @@ def brimful_collator(rows):
             raise ValueError("no cu_seqlens: set remove_unused_columns=False in TrainingArguments, and pack with layout hf")
     input_ids = torch.cat([torch.as_tensor(row["input_ids"]).long() for row in rows])
     labels = torch.cat([torch.as_tensor(row["labels"]).long() for row in rows])
-    lengths = torch.cat([torch.as_tensor(row["cu_seqlens"]).diff() for row in rows])
+    offsets = "cu_seqlens_padded" if "cu_seqlens_padded" in rows[0] else "cu_seqlens"  # of rows packed with --align
+    lengths = torch.cat([torch.as_tensor(row[offsets]).diff() for row in rows])
+    lengths = lengths[lengths > 0]  # --fixed-counts repeats the last offset
     cu_seqlens = torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
     if not len(input_ids) == len(labels) == cu_seqlens[-1] or (labels[cu_seqlens[:-1]] != -100).any():
         raise ValueError("cu_seqlens must end at the row's length, and the first label of every segment must be -100")

@@ -25,6 +25,7 @@ type buffer struct {
 type bufferedRow struct {
 	tokens, segments int
 	pad              int32
+	counts           int
 }
 
 func (b *buffer) reset() {
@@ -48,7 +49,7 @@ func (b *buffer) add(row *tokenstream.Batch, rows int) {
 	b.tokens = append(b.tokens, row.Tokens...)
 	b.labels = append(b.labels, row.Labels...)
 	b.segments = append(b.segments, row.Segments...)
-	b.rows = append(b.rows, bufferedRow{len(b.tokens), len(b.segments), row.Pad})
+	b.rows = append(b.rows, bufferedRow{len(b.tokens), len(b.segments), row.Pad, row.Counts})
 }
 
 // each calls f with every row in order, until it fails.
@@ -57,7 +58,7 @@ func (b *buffer) each(f func(*tokenstream.Batch) error) error {
 	t, s := 0, 0
 	for _, r := range b.rows {
 		row.Tokens, row.Labels = b.tokens[t:r.tokens:r.tokens], b.labels[t:r.tokens:r.tokens]
-		row.Segments, row.Pad = b.segments[s:r.segments:r.segments], r.pad
+		row.Segments, row.Pad, row.Counts = b.segments[s:r.segments:r.segments], r.pad, r.counts
 		if err := f(&row); err != nil {
 			return err
 		}
@@ -84,6 +85,7 @@ func (b *buffer) describe() Shard {
 			scratch = binary.LittleEndian.AppendUint64(scratch, uint64(g.Sample))
 			scratch = binary.LittleEndian.AppendUint32(scratch, uint32(g.Offset))
 			scratch = binary.LittleEndian.AppendUint32(scratch, uint32(g.Length))
+			scratch = append(scratch, g.ID...)
 			s.Tokens += int64(g.Length)
 		}
 		h.Write(scratch)

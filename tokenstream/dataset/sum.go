@@ -65,6 +65,7 @@ func (p *splitSum) add(s *UnitSplit) {
 	}
 	to.Rows += from.Rows
 	to.Placed += from.Placed
+	to.AlignPad += from.AlignPad
 	to.Slots += from.Slots
 	to.Segments += from.Segments
 	to.MaxInRow = max(to.MaxInRow, from.MaxInRow)

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -25,7 +26,7 @@ type column struct {
 	path     []string
 	codec    codec
 	encoding encoding.Encoding
-	width    int // bytes of a plain value
+	width    int // bytes of a plain value, 0 for strings
 
 	lowest, highest int64 // what the type can hold
 
@@ -33,6 +34,10 @@ type column struct {
 	i32  []int32
 	i64  []int64
 	rows []int32
+
+	// Of a column of strings: their PLAIN encoding, and how many bytes each row takes of it.
+	text     []byte
+	textRows []int
 
 	// The chunk: pages, one behind the other, and what the footer says about them.
 	chunk        bytes.Buffer
@@ -58,9 +63,11 @@ func newColumn(c tokenstream.Column, codec codec, allPlain bool) *column {
 		col.width, col.lowest, col.highest = 4, math.MinInt32, math.MaxInt32
 	case tokenstream.Int8:
 		col.width, col.lowest, col.highest = 4, math.MinInt8, math.MaxInt8
+	case tokenstream.Float32:
+		col.width = 4 // the bits of each value
 	}
 	switch c.Kind {
-	case tokenstream.PositionIDs, tokenstream.SeqIdx, tokenstream.CuSeqlens:
+	case tokenstream.PositionIDs, tokenstream.SeqIdx, tokenstream.CuSeqlens, tokenstream.TrueCuSeqlens:
 		if !allPlain {
 			col.encoding = new(delta.BinaryPackedEncoding)
 		}
@@ -78,18 +85,30 @@ func (c *column) add(b *tokenstream.Batch) (int64, error) {
 		return 0, err
 	}
 	c.rows = append(c.rows, int32(n))
-	if (len(c.i32)+len(c.i64))*c.width > pageBytes || len(c.rows) > pageBytes {
+	size := n * c.width
+	if c.Type == tokenstream.String {
+		size = c.textRows[len(c.textRows)-1]
+	}
+	if (len(c.i32)+len(c.i64))*c.width+len(c.text) > pageBytes || len(c.rows) > pageBytes {
 		if err := c.endPage(len(c.rows) - 1); err != nil {
 			return 0, err
 		}
 	}
-	return int64(n * c.width), nil
+	return int64(size), nil
 }
 
 // appendValues appends the values of a row to the open page and returns their number.
 func (c *column) appendValues(b *tokenstream.Batch) (int, error) {
 	before := len(c.i32) + len(c.i64)
 	switch {
+	case c.Type == tokenstream.String:
+		start := len(c.text)
+		for _, s := range b.Segments {
+			c.text = binary.LittleEndian.AppendUint32(c.text, uint32(len(s.ID)))
+			c.text = append(c.text, s.ID...)
+		}
+		c.textRows = append(c.textRows, len(c.text)-start)
+		return len(b.Segments), nil
 	case c.Type == tokenstream.Int64:
 		c.i64 = c.Kind.AppendInt64(c.i64, b)
 	case c.Kind == tokenstream.SampleIndex:
@@ -143,11 +162,20 @@ func (c *column) endPage(rows int) error {
 	c.rows = c.rows[:copy(c.rows, c.rows[rows:])]
 
 	var err error
-	if c.Type == tokenstream.Int64 {
+	switch c.Type {
+	case tokenstream.String:
+		size := 0
+		for _, bytes := range c.textRows[:rows] {
+			size += bytes
+		}
+		c.plain = append(c.plain[:0], c.text[:size]...)
+		c.text = c.text[:copy(c.text, c.text[size:])]
+		c.textRows = c.textRows[:copy(c.textRows, c.textRows[rows:])]
+	case tokenstream.Int64:
 		widen(c, c.i64[:n])
 		c.plain, err = c.encoding.EncodeInt64(c.plain, c.i64[:n])
 		c.i64 = c.i64[:copy(c.i64, c.i64[n:])]
-	} else {
+	default:
 		widen(c, c.i32[:n])
 		c.plain, err = c.encoding.EncodeInt32(c.plain, c.i32[:n])
 		c.i32 = c.i32[:copy(c.i32, c.i32[n:])]

@@ -22,8 +22,9 @@ func checkLayout(layout tokenstream.Layout) error {
 			return fmt.Errorf("layout %q: column %d has no name", layout.Name, i)
 		case seen[c.Name]:
 			return fmt.Errorf("layout %q: two columns are named %q", layout.Name, c.Name)
-		case c.Type > tokenstream.Int8:
-			return fmt.Errorf("layout %q: column %q has the unknown type %d", layout.Name, c.Name, c.Type)
+		}
+		if err := c.Check(); err != nil {
+			return fmt.Errorf("layout %q: %w", layout.Name, err)
 		}
 		seen[c.Name] = true
 	}
@@ -59,16 +60,20 @@ func schemaOf(layout tokenstream.Layout) []format.SchemaElement {
 	return elements
 }
 
-// leaf returns the schema element of required integers.
+// leaf returns the schema element of required values.
 func leaf(name string, t tokenstream.Type) format.SchemaElement {
 	e := format.SchemaElement{
 		Name:           name,
 		RepetitionType: thrift.New(format.Required),
 		Type:           thrift.New(physical(t)),
 	}
-	if t == tokenstream.Int8 {
+	switch t {
+	case tokenstream.Int8:
 		e.ConvertedType = thrift.New(deprecated.Int8)
 		e.LogicalType.Value = &format.IntType{BitWidth: 8, IsSigned: true}
+	case tokenstream.String:
+		e.ConvertedType = thrift.New(deprecated.UTF8)
+		e.LogicalType.Value = new(format.StringType)
 	}
 	return e
 }
@@ -83,8 +88,13 @@ func path(c tokenstream.Column) []string {
 
 // physical returns the type in which values of type t are stored.
 func physical(t tokenstream.Type) format.Type {
-	if t == tokenstream.Int64 {
+	switch t {
+	case tokenstream.Int64:
 		return format.Int64
+	case tokenstream.Float32:
+		return format.Float
+	case tokenstream.String:
+		return format.ByteArray
 	}
 	return format.Int32
 }

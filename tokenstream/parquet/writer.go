@@ -126,10 +126,10 @@ func check(b *tokenstream.Batch) error {
 		return fmt.Errorf("pad tail of %d tokens: want at least 0", b.Pad)
 	}
 	for i, s := range b.Segments {
-		if s.Length < 1 {
-			return fmt.Errorf("segment %d has %d tokens: want at least 1", i, s.Length)
+		if s.Length < 1 || s.Pad < 0 {
+			return fmt.Errorf("segment %d has %d tokens and %d of padding: want at least 1 and 0", i, s.Length, s.Pad)
 		}
-		sum += int64(s.Length)
+		sum += int64(s.Length) + int64(s.Pad)
 	}
 	switch {
 	case sum > maxRowTokens:

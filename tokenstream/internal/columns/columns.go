@@ -37,7 +37,7 @@ func (r Role) IsList() bool { return r != None && r != Packed && !r.IsText() }
 
 // fixed are the columns that have a role whatever the fields say.
 var fixed = map[string]Role{
-	"attention_mask": Attention, "position_ids": Positions, "id": ID,
+	"attention_mask": Attention, "position_ids": Positions,
 	"cu_seqlens": Packed, "seq_lengths": Packed, "seq_idx": Packed,
 }
 
@@ -50,6 +50,9 @@ func Roles(f *tokenstream.Fields) (map[string]Role, error) {
 	if f.Labels == "" {
 		f.Labels = "labels"
 	}
+	if f.IDField == "" {
+		f.IDField = "id"
+	}
 	if f.Masks == nil {
 		f.Masks = []string{"loss_mask", "assistant_masks", "completion_mask"}
 	}
@@ -57,6 +60,10 @@ func Roles(f *tokenstream.Fields) (map[string]Role, error) {
 	for name, r := range fixed {
 		roles[name] = r
 	}
+	if roles[f.IDField] != None {
+		return nil, fmt.Errorf("id field %s: want one with a string or an integer", f.IDField)
+	}
+	roles[f.IDField] = ID
 	for i, name := range append([]string{f.IDs, f.Labels}, f.Masks...) {
 		if roles[name] != None {
 			return nil, fmt.Errorf("%s can't be read as two things", name)
@@ -141,7 +148,7 @@ func (r *Row) Set(role Role, list []int32, isNull bool, err error) error {
 func (r *Row) SetText(s *tokenstream.Sample, role Role, text string, isNull bool, err error) error {
 	name := r.f.KeyField
 	if role == ID {
-		name = "id"
+		name = r.f.IDField
 		s.ID = text
 	}
 	isKey := name == r.f.KeyField
