@@ -3,7 +3,7 @@
 PYTHON ?= python3
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: test go interop lint build clean
+.PHONY: test go interop lint build clean trainers-table
 
 # All checks and all tests, Go and Python.
 test: lint go interop
@@ -32,6 +32,10 @@ interop: .venv/installed
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check "$$(grep '^uv==' interop/requirements.txt)"
 	.venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps -r interop/requirements.txt
 	touch $@
+
+# The table of what trainers make of the files, from the tests that compare them.
+trainers-table: .venv/installed
+	BRIMFUL_TABLE=docs/trainers-table.md .venv/bin/python -m pytest -q interop/tests/test_layouts.py interop/tests/test_parity.py
 
 clean:
 	rm -rf bin .venv

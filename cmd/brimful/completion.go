@@ -9,7 +9,6 @@ import (
 
 	"github.com/brimful/brimful/compare"
 	"github.com/brimful/brimful/packing"
-	"github.com/brimful/brimful/tokenstream/dataset"
 )
 
 // completed are the values of flags that a shell completes, by the flag's name; flags that are a choice say theirs by themselves.
@@ -20,7 +19,7 @@ var completed = map[string]func(cmd *cobra.Command) []string{
 		}
 		return packing.Names()
 	},
-	"format":   func(*cobra.Command) []string { return append(dataset.Formats(), "arrow-stream") },
+	"format":   func(*cobra.Command) []string { return allFormats() },
 	"layout":   func(*cobra.Command) []string { return layoutNames() },
 	"capacity": func(*cobra.Command) []string { return []string{"2048", "4096", "8192", "16384", "32768"} },
 }

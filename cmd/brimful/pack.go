@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,7 +16,6 @@ import (
 
 	"github.com/brimful/brimful/packing"
 	"github.com/brimful/brimful/tokenstream"
-	"github.com/brimful/brimful/tokenstream/arrow"
 	"github.com/brimful/brimful/tokenstream/dataset"
 	"github.com/brimful/brimful/tokenstream/source"
 )
@@ -55,6 +50,7 @@ type packJob struct {
 	maxLine   amount
 	split     string
 	idField   string
+	eos       int32
 	units     int
 	json      bool
 	quiet     bool
@@ -80,6 +76,10 @@ DIR is new, empty, or what an interrupted run of the same command left; that run
   brimful pack 'shards/*.jsonl.zst' --out packed --capacity 8192 --holdout 1% --tokenizer tokenizer.json
   brimful pack - --out - --format arrow-stream --capacity 4096 <train.jsonl | python train.py`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if help, _ := cmd.Flags().GetBool("layout-help"); help {
+				printLayouts(cmd.OutOrStdout())
+				return nil
+			}
 			j.inputs = args
 			return j.run(cmd.Context(), cmd)
 		},
@@ -87,6 +87,7 @@ DIR is new, empty, or what an interrupted run of the same command left; that run
 	j.setFlags(cmd)
 	f := cmd.Flags()
 	f.IntVar(&j.units, "units", 0, "split the input into `N` parts that are packed apart and in parallel, as plan and run-unit do; 0 does not")
+	f.Bool("layout-help", false, "print the columns and the needs of every layout, as brimful layouts does, and do nothing else")
 	f.BoolVar(&j.json, "json", false, "print the summary as JSON to standard output")
 	f.BoolVar(&j.quiet, "quiet", false, "print nothing but errors and warnings")
 	return cmd
@@ -105,7 +106,7 @@ func (j *packJob) setFlags(cmd *cobra.Command) {
 	f.StringVar(&j.layoutName, "layout", "hf", "columns of a row, by trainer: "+strings.Join(layoutNames(), ", ")+"; see brimful layouts")
 	f.StringVar(&j.layoutFile, "layout-file", "", "`FILE` of JSON with a layout of your own")
 	f.StringArrayVar(&j.addColumns, "column", nil, "`NAME=KIND[:TYPE]` of one more column, such as seq_idx=seq_idx; can be given again")
-	f.StringVar(&j.format, "format", "parquet", "parquet, arrow, hf (a folder for load_from_disk) or arrow-stream")
+	f.StringVar(&j.format, "format", "parquet", "parquet, arrow, hf (a folder for load_from_disk), arrow-stream, olmo (OLMo-core's arrays) or xtuner (its plan)")
 	f.Var(newChoice(&o.TooLong, option[tokenstream.TooLong]{"error", tokenstream.TooLongError},
 		option[tokenstream.TooLong]{"drop", tokenstream.Drop}, option[tokenstream.TooLong]{"truncate", tokenstream.Truncate},
 		option[tokenstream.TooLong]{"truncate-left", tokenstream.TruncateLeft}, option[tokenstream.TooLong]{"split", tokenstream.Split}),
@@ -135,6 +136,7 @@ func (j *packJob) setFlags(cmd *cobra.Command) {
 	f.Var(&j.limitTok, "limit-tokens", "read at most that many tokens")
 	f.Var(&j.maxLine, "max-line-bytes", "longest line of JSON (default 256Mi)")
 	f.StringVar(&j.split, "split", "", "`NAME` of the split of a save_to_disk folder with several")
+	f.Int32Var(&j.eos, "eos", -1, "with --format olmo, the id that ends every sample")
 	f.StringVar(&j.idField, "id-field", "", "`FIELD` of the input that goes into a column of sample_ids (default id)")
 	f.IntVar(&j.shardRows, "shard-rows", 0, "rows in a file (default about 8 Mi tokens)")
 	f.Var(&j.window, "window", "tokens that are packed at a time; 0 packs everything at once, in memory")
@@ -157,14 +159,12 @@ func (j *packJob) check(cmd *cobra.Command) error {
 		return usagef("no --capacity: say how many tokens a row has")
 	case o.Capacity < 1 || o.Capacity > math.MaxInt32:
 		return usagef("--capacity %d: want 1..%d", o.Capacity, math.MaxInt32)
-	case !slices.Contains(append(dataset.Formats(), "arrow-stream"), j.format):
-		return usagef("--format %q: want one of %s, arrow-stream", j.format, strings.Join(dataset.Formats(), ", "))
+	case !slices.Contains(allFormats(), j.format):
+		return usagef("--format %q: want one of %s", j.format, strings.Join(allFormats(), ", "))
 	case j.out == "-" && j.format != "arrow-stream":
 		return usagef("--out -: want --format arrow-stream with it, or a directory")
 	case j.out == "-" && j.json:
 		return usagef("--json beside --out -: standard output holds the rows")
-	case j.format == "arrow-stream" && j.holdout > 0:
-		return usagef("--holdout with --format arrow-stream: a stream has one split")
 	case j.holdoutBy != "" && j.holdout == 0:
 		return usagef("--holdout-by without --holdout: say how much to hold out")
 	case j.workers < 0:
@@ -197,6 +197,9 @@ func (j *packJob) check(cmd *cobra.Command) error {
 		return usagef("--effort with --strategy %s: it bounds the work of optimal", j.strategy)
 	}
 	if err := j.checkUnits(); err != nil {
+		return err
+	}
+	if err := j.checkSink(changed); err != nil {
 		return err
 	}
 	if j.workers == 0 {
@@ -304,8 +307,8 @@ func (j *packJob) run(ctx context.Context, cmd *cobra.Command) error {
 	bar := newProgress(stderr, files, j.quiet)
 	samples := bar.watch(tokenstream.Limit(files.Samples(), int64(j.limit), int64(j.limitTok)))
 	s := &summary{job: j, files: files, tokenizer: tok, ignored: ignored}
-	if j.format == "arrow-stream" {
-		err = j.stream(ctx, cmd.OutOrStdout(), samples, bar, s)
+	if j.isSink() {
+		err = j.sink(ctx, cmd.OutOrStdout(), samples, bar, s)
 	} else {
 		err = j.dataset(ctx, samples, bar, s)
 	}
@@ -390,55 +393,6 @@ func (j *packJob) dataset(ctx context.Context, samples tokenstream.Source, bar *
 	}
 	s.manifest, err = w.Finish(s.files.Inputs())
 	return err
-}
-
-// stream packs samples into one Arrow stream.
-func (j *packJob) stream(ctx context.Context, stdout io.Writer, samples tokenstream.Source, bar *progress, s *summary) error {
-	stats := new(tokenstream.Stats)
-	o := j.options
-	o.Stats = stats
-	rows := bar.rows(tokenstream.Pack(samples, o), stats)
-	s.stats = stats
-	if j.out == "-" {
-		return writeStream(ctx, stdout, j.layout, rows)
-	}
-	if _, err := os.Stat(j.out); err == nil {
-		return fmt.Errorf("%s is there already: remove it or name another file", j.out)
-	}
-	file, err := os.CreateTemp(filepath.Dir(j.out), "."+filepath.Base(j.out)+".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	if err := errors.Join(file.Chmod(0o644), writeStream(ctx, file, j.layout, rows)); err != nil {
-		return err
-	}
-	if err := errors.Join(file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), j.out)
-}
-
-// writeStream writes rows as an Arrow IPC stream.
-func writeStream(ctx context.Context, w io.Writer, l tokenstream.Layout, rows iter.Seq2[*tokenstream.Batch, error]) error {
-	buffered := bufio.NewWriterSize(w, 1<<20)
-	sink, err := arrow.NewWriter(buffered, l, arrow.Options{Form: arrow.Stream})
-	if err != nil {
-		return err
-	}
-	for row, err := range rows {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			err = sink.Write(row)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return errors.Join(sink.Close(), buffered.Flush())
 }
 
 // printJSON prints v to w.

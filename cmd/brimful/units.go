@@ -119,8 +119,8 @@ func (j *packJob) checkUnits() error {
 	case j.units < 0:
 		return usagef("--units %d: want 0 or more", j.units)
 	case j.units == 0:
-	case j.format == "arrow-stream":
-		return usagef("--units with --format arrow-stream: a stream is one unit")
+	case j.isSink():
+		return usagef("--units with --format %s: it is one unit", j.format)
 	case j.limit > 0 || j.limitTok > 0:
 		return usagef("--units with --limit or --limit-tokens: name fewer inputs")
 	}

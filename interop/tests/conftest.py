@@ -30,6 +30,41 @@ sys.path.insert(0, str(ROOT / "examples"))
 torch.set_num_threads(1)  # the models are tiny, and threads that wait for each other are slow on a machine that is busy
 
 
+class Table:
+    """The largest differences that were seen between packed rows and their samples alone, by how the rows were read."""
+
+    def __init__(self):
+        self.lines = {}
+
+    def add(self, trainer, format, batch, attention, model, found):
+        key = (trainer, format, str(batch), attention, model)
+        old = self.lines.get(key, (0.0, 0.0, 0.0))
+        self.lines[key] = tuple(map(max, old, (found.logits, found.loss, found.gradient)))
+
+    def note(self, trainer, format, batch, attention, model, text):
+        self.lines[trainer, format, str(batch), attention, model] = text
+
+    def text(self):
+        lines = ["| read as | format | batch | attention | model | logits | loss | gradients |", "|---|---|---|---|---|---|---|---|"]
+        for key, found in self.lines.items():
+            cells = [f"{v:.0e}" for v in found] if isinstance(found, tuple) else [found, "", ""]
+            lines.append("| " + " | ".join([*key, *cells]) + " |")
+        return "\n".join(lines) + "\n"
+
+
+_table = Table()
+
+
+@pytest.fixture(scope="session")
+def table():
+    return _table
+
+
+def pytest_sessionfinish():
+    if path := os.environ.get("BRIMFUL_TABLE"):
+        Path(path).write_text(_table.text())
+
+
 @pytest.fixture(scope="session")
 def binary(tmp_path_factory):
     """The path of the command."""

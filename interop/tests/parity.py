@@ -71,9 +71,9 @@ def _gradient(model):
     return torch.cat([p.grad.flatten() for p in model.parameters()])
 
 
-def difference(model, rows, samples, batch, **arguments):
+def difference(model, rows, samples, batch, starts=None, **arguments):
     """Compares batch, made of rows, to those of the samples that the rows name. Where a sample stands in its row follows from the
-    lengths of the samples, so that a row with wrong boundaries is not believed. Arguments go to the model beside the batch."""
+    lengths of the samples, so that a row with wrong boundaries is not believed, or is said by starts, row by row. Arguments go to the model beside the batch."""
     arguments = arguments or {"use_cache": False}
     model.zero_grad()
     packed, packed_loss = _run(model, **batch, **arguments)
@@ -83,7 +83,8 @@ def difference(model, rows, samples, batch, **arguments):
     worst, loss = 0.0, 0.0
     for b, row in enumerate(rows):
         at = b * len(row["input_ids"])
-        for k in row["sample_index"]:
+        for i, k in enumerate(row["sample_index"]):
+            at = at if starts is None else b * len(row["input_ids"]) + starts[b][i]
             ids, labels = torch.tensor([samples[k]["input_ids"]]), torch.tensor([samples[k]["labels"]])
             logits, one = _run(model, input_ids=ids, labels=labels, use_cache=False)
             found = packed[at : at + len(logits)]

@@ -1,6 +1,10 @@
 """Rows broken on purpose: each must fail the parity check that the sound rows pass, or, where parity cannot see it, a law."""
 
 import copy
+import hashlib
+import json
+import shutil
+import subprocess
 
 import datasets
 import pyarrow as pa
@@ -163,6 +167,32 @@ def test_a_law_fails(small, broken, spoil, law):
         packed = {k for row in rows for k in row["sample_index"]}  # the rows are some of the file's
         whole = {s for s in reference.expected_segments(small.samples) if s[0] in packed}
         reference.law("whole", {s for row in rows for s in reference.segments(row)} == whole, "samples changed")
+
+
+@pytest.mark.parametrize("spoil", [f for f, _, _ in FAULTS], ids=[f.__name__ for f, _, _ in FAULTS])
+def test_verify_finds_it(binary, small, pack, tmp_path, spoil):
+    """In a whole data set whose manifest has the checksum of the broken file, so that only the rows tell."""
+    folder = tmp_path / "broken"
+    shutil.copytree(pack(small.path, "--no-target", "keep"), folder)
+    (shard,) = (folder / "data").iterdir()
+    table = pa.parquet.read_table(shard)
+    rows = table.to_pylist()
+    for row in rows:
+        if len(row["sample_index"]) > 1:
+            spoil(row)
+    schema = table.schema
+    if more := set(rows[0]) - set(schema.names):
+        schema = schema.append(pa.field(more.pop(), pa.list_(pa.int32())))
+        rows = [{**row, "attention_mask": row.get("attention_mask", [1] * CAPACITY)} for row in rows]
+    pa.parquet.write_table(pa.Table.from_pylist(rows, schema=schema), shard)
+    manifest = json.loads((folder / "brimful.json").read_text())
+    entry = manifest["splits"][0]["shards"][0]
+    entry["size"], entry["sha256"] = shard.stat().st_size, hashlib.sha256(shard.read_bytes()).hexdigest()
+    (folder / "brimful.json").write_text(json.dumps(manifest))
+    done = subprocess.run([binary, "verify", folder, "--source", small.path, "--json"], capture_output=True)
+    assert done.returncode == 3, done.stderr
+    reasons = set(json.loads(done.stdout)["reasons"])
+    assert reasons - {"content", "checksum", "counts"}, reasons
 
 
 @pytest.mark.parametrize("spoil", [pad_zeros, constant_offset])
