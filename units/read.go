@@ -145,10 +145,18 @@ type reader struct {
 	file  *os.File // nil between two parts
 	r     io.Reader
 	crc   uint32
-	last  byte // read of the part
+	last  byte  // read of the part
+	err   error // that Read returned: whoever peeks may ask again
 }
 
-func (r *reader) Read(b []byte) (int, error) {
+func (r *reader) Read(b []byte) (n int, err error) {
+	if r.err == nil {
+		n, r.err = r.read(b)
+	}
+	return n, r.err
+}
+
+func (r *reader) read(b []byte) (int, error) {
 	for {
 		if r.file == nil {
 			if len(r.parts) == 0 {

@@ -234,8 +234,8 @@ func TestForeign(t *testing.T) {
 // Inputs that change after the plan was made are found.
 func TestChanged(t *testing.T) {
 	args := inputs(t)
-	p := plan(t, args, 1)
 	name := filepath.Join(args[0], "a.jsonl")
+	plans := []*units.Plan{plan(t, args, 1), plan(t, []string{name}, 1)} // with the file among others, and with no part before it
 	b, err := os.ReadFile(name)
 	require.NoError(t, err)
 	i := bytes.LastIndexByte(b, ']')
@@ -249,8 +249,10 @@ func TestChanged(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			require.NoError(t, os.WriteFile(name, []byte(c.text), 0o644))
-			_, err := p.Run(t.Context(), job(filepath.Join(t.TempDir(), "out")), 0)
-			require.ErrorContains(t, err, c.want)
+			for _, p := range plans {
+				_, err := p.Run(t.Context(), job(filepath.Join(t.TempDir(), "out")), 0)
+				require.ErrorContains(t, err, c.want)
+			}
 		})
 	}
 }

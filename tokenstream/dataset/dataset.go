@@ -109,6 +109,7 @@ func Create(dir string, o Options) (*Writer, error) {
 	}
 	switch {
 	case len(entries) == 0:
+		w.fresh = true
 		return w, nil
 	case has[ManifestName] && !exists(filepath.Join(w.stage, finalName, ManifestName)):
 		if err = os.RemoveAll(w.stage); err == nil { // of a run that was stopped when nothing was left to do but this

@@ -296,6 +296,20 @@ func TestLocked(t *testing.T) {
 	require.NoError(t, first.Close())
 	_, err = dataset.Write(ctx, dir, rows(50, nil), o)
 	require.NoError(t, err)
+
+	// Nor when one is done before the other has its first shard: what is there stays as it is.
+	dir = filepath.Join(t.TempDir(), "out")
+	first, err = dataset.Create(dir, o)
+	require.NoError(t, err)
+	_, err = dataset.Write(ctx, dir, rows(50, nil), o)
+	require.NoError(t, err)
+	want := tree(t, dir)
+	_, err = first.Write(ctx, "", rows(50, nil))
+	require.ErrorContains(t, err, "made by another process in the meantime")
+	require.NoError(t, first.Close())
+	require.Equal(t, want, tree(t, dir))
+	_, err = dataset.Create(dir, o)
+	require.ErrorIs(t, err, dataset.ErrComplete)
 }
 
 func ExampleWrite() {

@@ -23,6 +23,7 @@ type Writer struct {
 	o          Options
 	job        Job // what the bytes depend on: o.Job and the options that matter
 	splits     []*Split
+	fresh      bool // there was nothing in dir
 
 	mu      sync.Mutex       // guards what follows
 	journal *journal         // nil before the first shard
@@ -145,8 +146,16 @@ func (w *Writer) openJournal() (*journal, error) {
 	}
 	_, err := os.Stat(w.dir)
 	w.created = errors.Is(err, fs.ErrNotExist)
-	w.journal, err = openJournal(w.stage, w.job)
-	return w.journal, err
+	j, err := openJournal(w.stage, w.job)
+	if err != nil {
+		return nil, err
+	}
+	if w.fresh && exists(filepath.Join(w.dir, ManifestName)) { // nobody held the lock until the first shard
+		err := fmt.Errorf("%s was made by another process in the meantime", w.dir)
+		return nil, errors.Join(err, j.close(), os.RemoveAll(w.stage))
+	}
+	w.journal = j
+	return j, nil
 }
 
 // Finish completes the data set and returns its manifest, in which the inputs are recorded. After Finish the writer is closed.
