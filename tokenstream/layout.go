@@ -55,7 +55,7 @@ const (
 	SegmentStarts    // offsets at which the segments begin, without the pad tail's
 
 	TrueCuSeqlens // sums of TrueLengths, 0 first: CuSeqlens if no padding stood between segments. The pad tail adds nothing
-	TrueLengths   // lengths of the segments without the padding that aligns them, the pad tail left out
+	TrueLengths   // as many as Lengths: the segments without the padding that aligns them, and 0 for the pad tail
 
 	SampleWeights        // 1 / the supervised tokens of the segment where Labels is not Ignore, else 0
 	ShiftedSampleWeights // SampleWeights moved by one like ShiftedLabels
@@ -95,7 +95,7 @@ var kindTexts = [...]string{
 	"number of the segment, from 1, where the next token is to be learnt, else 0",
 	"offsets at which the segments begin; the pad tail is none",
 	"sums of the segments' tokens, 0 first, the padding that aligns them and the pad tail not counted; as many as cu_seqlens",
-	"tokens of the segments, without the padding that aligns them; none for the pad tail",
+	"lengths of the segments without the padding that aligns them, and 0 for the pad tail",
 	"1 / the supervised tokens of the segment where a token is to be learnt, else 0: with them the mean over samples is that of no packing",
 	"sample_weights for the next token, like shifted_labels",
 	"the source's own name of each segment's sample; none for the pad tail",
@@ -201,6 +201,9 @@ func (k Kind) AppendInt32(dst []int32, b *Batch) []int32 {
 	case TrueLengths:
 		for _, s := range b.Segments {
 			dst = append(dst, s.Length)
+		}
+		if b.Pad > 0 {
+			dst = append(dst, 0)
 		}
 		return dst
 	case TrueCuSeqlens:

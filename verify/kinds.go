@@ -99,7 +99,13 @@ func wantTrueCuSeqlens(dst []int64, w *row) []int64 {
 	return w.filled(dst, n)
 }
 
-func wantTrueLengths(dst []int64, w *row) []int64 { return append(dst, w.lengths...) }
+func wantTrueLengths(dst []int64, w *row) []int64 {
+	dst = append(dst, w.lengths...)
+	if w.pad > 0 {
+		dst = append(dst, 0)
+	}
+	return dst
+}
 
 func wantLengths(dst []int64, w *row) []int64 {
 	for k := 1; k < len(w.cu); k++ {

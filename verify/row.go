@@ -164,7 +164,7 @@ func (c *shardChecker) boundaries(w *row) bool {
 			}
 		case segmentStarts:
 			cu = append(cu, w.columns[k]...)
-			if true, last := w.columns[trueLengths], len(cu)-1; last >= 0 && len(true) == len(cu) { // which tell the pad tail from the last segment
+			if true, last := w.columns[trueLengths], len(cu)-1; last >= 0 && len(true) == len(cu)+1 && true[last+1] == 0 { // which tell the pad tail from the last segment
 				if end := cu[last] + c.rules.slots(true[last]); end > cu[last] && end < int64(w.n) {
 					cu = append(cu, end)
 				}
@@ -235,7 +235,7 @@ func (c *shardChecker) tail(w *row) bool {
 		}
 		w.pad = int(v[0])
 	case w.columns[trueLengths] != nil:
-		if len(w.cu)-2 == len(w.columns[trueLengths]) {
+		if true := w.columns[trueLengths]; len(true) > 1 && true[len(true)-1] == 0 && len(true) == len(w.cu)-1 {
 			w.pad = int(last)
 		}
 	case w.columns[sampleIndex] != nil:
@@ -267,11 +267,11 @@ func (c *shardChecker) alignment(w *row) bool {
 	w.lengths = c.true[:0]
 	switch reason := "true_lengths"; {
 	case w.columns[trueLengths] != nil:
-		w.lengths = append(w.lengths, w.columns[trueLengths]...)
-		if len(w.lengths) != n {
-			c.bad(reason, -1, "%d lengths of %d segments", len(w.lengths), n)
+		if have := len(w.columns[trueLengths]); have != len(w.cu)-1 {
+			c.bad(reason, -1, "%d lengths: want %d, as many as segments and pad tails", have, len(w.cu)-1)
 			return false
 		}
+		w.lengths = append(w.lengths, w.columns[trueLengths][:n]...)
 	case w.columns[trueCuSeqlens] != nil:
 		cu := w.columns[trueCuSeqlens]
 		if len(cu) <= n {
