@@ -31,6 +31,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/brimful/brimful/bench/workload"
 	"github.com/brimful/brimful/tokenstream"
@@ -51,6 +52,7 @@ type bench struct {
 	mb     int                  // how large the file is, about
 	dir    string               // for what is written, removed at the end
 	gsm8k  []tokenstream.Sample // those of examples/data
+	cores  []float64            // how much of a second core was free, between the turns of files
 }
 
 func main() {
@@ -84,8 +86,11 @@ func main() {
 			err = writeReadme()
 		}
 	}
+	if ctx.Err() != nil {
+		log.Fatal("peers: interrupted, nothing written")
+	}
 	if err != nil {
-		log.Fatal(err)
+		log.Fatal("peers: ", err)
 	}
 }
 
@@ -135,7 +140,7 @@ func (b *bench) header(ctx context.Context) error {
 	}
 	_, err := fmt.Fprintf(b.out, `# brimful beside other tools
 
-Made by %s, which also makes the table of README.md from it.
+Made by %s.
 
 brimful of this repository, Go %s, %s; %s.
 
@@ -194,6 +199,8 @@ func (b *bench) ask(ctx context.Context, answer any, args ...string) error {
 	cmd.Env = append(os.Environ(), "HF_HOME="+b.path("hf"), "HF_HUB_OFFLINE=1", "TMPDIR="+b.dir)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it ends what it runs
+	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.Output()
 	if err != nil {
 		text := strings.TrimSpace(stderr.String())

@@ -122,8 +122,12 @@ def trl_file(source, out, capacity):
 def measure(*command):
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
-    said = process.stdout.read().decode()
-    _, status, used = os.wait4(process.pid, 0)
+    try:
+        said = process.stdout.read().decode()
+        _, status, used = os.wait4(process.pid, 0)
+    except BaseException:  # an interrupt
+        process.kill()
+        raise
     wall = time.perf_counter() - start
     if status != 0:
         sys.exit(f"{command}: exit status {os.waitstatus_to_exitcode(status)}")

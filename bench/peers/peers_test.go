@@ -2,10 +2,14 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/brimful/brimful/bench/workload"
+	"github.com/brimful/brimful/packing"
 )
 
 // The table of README.md is what the committed results yield.
@@ -40,6 +44,33 @@ func TestReadmeTableWantsEachFigureOnce(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, needed, 7, "rows that the table is made from")
+}
+
+// What runs without Python gives as many rows as the strategy gives bins.
+func TestStream(t *testing.T) {
+	lengths, err := workload.Lengths("chat", 500, 2048, 1)
+	require.NoError(t, err)
+	for _, s := range []packing.Streamer{packing.FirstFit{Open: openBins}, packing.BestFit{Open: openBins}, packing.Rolling{}} {
+		bins := 0
+		for range s.Stream(slices.Values(lengths), packing.Limits{Capacity: 2048}) {
+			bins++
+		}
+		took, err := stream(s, randomSamples(lengths), 2048)
+		require.NoError(t, err)
+		require.Equal(t, bins, took.Bins, "%T", s)
+		require.Positive(t, took.Seconds)
+	}
+}
+
+// brimful and TRL say how many rows they wrote, those that only rewrite a file say nothing.
+func TestRowsOf(t *testing.T) {
+	for said, want := range map[string]string{"null\n": "", `{"rows": 53}`: "53", "{\n\"splits\": [{\"rows\": 7}]}\n": "7"} {
+		rows, err := rowsOf(said)
+		require.NoError(t, err, said)
+		require.Equal(t, want, rows, said)
+	}
+	_, err := rowsOf("")
+	require.Error(t, err)
 }
 
 // Interop and the benchmark pin the same versions, so that what is tested is what is measured.

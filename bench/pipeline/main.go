@@ -19,10 +19,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 	"syscall"
 	"time"
 
@@ -180,7 +178,7 @@ func (b *bench) cores() error {
 		if err != nil {
 			return err
 		}
-		ratios, spins = append(ratios, one.wall/two.wall), append(spins, spin())
+		ratios, spins = append(ratios, one.wall/two.wall), append(spins, workload.SecondCore())
 		fmt.Printf("one core %.2f s, two %.2f s: %.2f times; a spin loop gets %.2f times\n", one.wall, two.wall, one.wall/two.wall, spins[len(spins)-1])
 	}
 	slices.Sort(ratios)
@@ -217,31 +215,6 @@ func (b *bench) units() error {
 		}
 	}
 	return nil
-}
-
-// spin returns how much more two goroutines get done than one.
-func spin() float64 {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	work := func() {
-		x := uint64(1)
-		for range 400_000_000 {
-			x ^= x << 13
-			x ^= x >> 7
-			x ^= x << 17
-		}
-		if x == 0 {
-			panic("xorshift reached 0")
-		}
-	}
-	start := time.Now()
-	work()
-	one := time.Since(start)
-	start = time.Now()
-	var both sync.WaitGroup
-	both.Go(work)
-	both.Go(work)
-	both.Wait()
-	return 2 * one.Seconds() / time.Since(start).Seconds()
 }
 
 // windows compares the rows of the default window with those of a plan over everything, on lengths alone.
