@@ -37,5 +37,12 @@ interop: .venv/installed
 trainers-table: .venv/installed
 	BRIMFUL_TABLE=docs/trainers-table.md .venv/bin/python -m pytest -q interop/tests/test_layouts.py interop/tests/test_parity.py
 
+# What bench/peers compares with; no test needs it.
+.venv-peers/installed: bench/peers/requirements.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check "$$(grep '^uv==' bench/peers/requirements.txt)"
+	.venv-peers/bin/uv pip install --quiet --python .venv-peers/bin/python --no-deps -r bench/peers/requirements.txt
+	touch $@
+
 clean:
-	rm -rf bin .venv
+	rm -rf bin .venv .venv-peers

@@ -2,6 +2,7 @@
 //
 //	go run ./bench/pipeline memory            peak memory, with default options, on 100 million tokens and on a billion
 //	go run ./bench/pipeline cores             one core and two, beside what a spin loop gets from the second
+//	go run ./bench/pipeline units             a job of units beside one process
 //	go run ./bench/pipeline windows FILE      rows of the default window and of a global plan; FILE holds one length a line, gzip
 //
 // It builds the command, makes its inputs in a temporary directory, and removes both.
@@ -18,10 +19,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 	"syscall"
 	"time"
 
@@ -32,7 +31,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) < 2 {
-		log.Fatal("usage: pipeline memory|cores|windows FILE")
+		log.Fatal("usage: pipeline memory|cores|units|windows FILE")
 	}
 	dir, err := os.MkdirTemp("", "brimful-bench")
 	if err != nil {
@@ -44,10 +43,12 @@ func main() {
 		err = b.memory()
 	case "cores":
 		err = b.cores()
+	case "units":
+		err = b.units()
 	case "windows":
 		err = b.windows(os.Args[2:])
 	default:
-		err = fmt.Errorf("%s: want memory, cores or windows", os.Args[1])
+		err = fmt.Errorf("%s: want memory, cores, units or windows", os.Args[1])
 	}
 	os.RemoveAll(dir)
 	if err != nil {
@@ -177,7 +178,7 @@ func (b *bench) cores() error {
 		if err != nil {
 			return err
 		}
-		ratios, spins = append(ratios, one.wall/two.wall), append(spins, spin())
+		ratios, spins = append(ratios, one.wall/two.wall), append(spins, workload.SecondCore())
 		fmt.Printf("one core %.2f s, two %.2f s: %.2f times; a spin loop gets %.2f times\n", one.wall, two.wall, one.wall/two.wall, spins[len(spins)-1])
 	}
 	slices.Sort(ratios)
@@ -186,29 +187,34 @@ func (b *bench) cores() error {
 	return nil
 }
 
-// spin returns how much more two goroutines get done than one.
-func spin() float64 {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	work := func() {
-		x := uint64(1)
-		for range 400_000_000 {
-			x ^= x << 13
-			x ^= x >> 7
-			x ^= x << 17
-		}
-		if x == 0 {
-			panic("xorshift reached 0")
+// units compares a job of 64 units, planning included, with one process for everything, three times in turn.
+func (b *bench) units() error {
+	lengths, err := workload.Lengths("chat", 100_000, 8192, 1)
+	if err != nil {
+		return err
+	}
+	if err := b.build(); err != nil {
+		return err
+	}
+	in, err := b.input("in.jsonl", lengths, 1)
+	if err != nil {
+		return err
+	}
+	fmt.Println("| what | wall, s | CPU, s | peak, MB | rows |")
+	fmt.Println("|---|---|---|---|---|")
+	for range 3 {
+		for _, way := range []struct {
+			name string
+			args []string
+		}{{"pack", nil}, {"pack --units 64", []string{"--units", "64"}}} {
+			r, err := b.pack(in, nil, nil, append([]string{"--capacity", "8192"}, way.args...)...)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("| %s | %.1f | %.1f | %.0f | %d |\n", way.name, r.wall, r.cpu, r.peak, r.rows)
 		}
 	}
-	start := time.Now()
-	work()
-	one := time.Since(start)
-	start = time.Now()
-	var both sync.WaitGroup
-	both.Go(work)
-	both.Go(work)
-	both.Wait()
-	return 2 * one.Seconds() / time.Since(start).Seconds()
+	return nil
 }
 
 // windows compares the rows of the default window with those of a plan over everything, on lengths alone.

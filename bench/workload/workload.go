@@ -1,4 +1,4 @@
-// Package workload makes the inputs of the benchmarks: named, seeded and the same on every machine.
+// Package workload makes the inputs of the benchmarks: named, seeded and the same on every machine. It also tells how busy that is.
 package workload
 
 import (
