@@ -3,10 +3,10 @@
 PYTHON ?= python3
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: test go interop lint build clean trainers-table
+.PHONY: test go interop cluster lint build clean trainers-table
 
 # All checks and all tests, Go and Python.
-test: lint go interop
+test: lint go interop cluster
 
 build:
 	go build -o bin/brimful ./cmd/brimful
@@ -32,6 +32,13 @@ interop: .venv/installed
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check "$$(grep '^uv==' interop/requirements.txt)"
 	.venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps -r interop/requirements.txt
 	touch $@
+
+# Units on a real cluster of this machine. Slurm comes from Debian's packages, which takes root; without it its tests are skipped and say so.
+cluster: .venv/installed
+	@command -v slurmctld slurmd munged >/dev/null || ! command -v apt-get >/dev/null || test "$$(id -u)" != 0 || \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends slurm-wlm munge >/dev/null; } || \
+		echo "apt-get can not install slurm-wlm and munge"
+	.venv/bin/python -m pytest -q -rs interop/cluster
 
 # The table of what trainers make of the files, from the tests that compare them.
 trainers-table: .venv/installed

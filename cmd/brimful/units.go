@@ -233,18 +233,25 @@ func parseUnits(s string) ([]int, error) {
 
 func runUnitCommand() *cobra.Command {
 	var path, which string
-	workers := 0
+	workers, perTask := 0, 0
 	cmd := &cobra.Command{
 		Use:   "run-unit --plan FILE --unit I[,J-K]",
 		Short: "run units of a plan",
 		Long: `Run-unit packs units of a plan and leaves their shards and a receipt of each in the directory of the plan. It
-can be killed, repeated, and run beside a twin: the bytes are the same. What has a receipt is not run again.`,
+can be killed, repeated, and run beside a twin: the bytes are the same. What has a receipt is not run again.
+
+With --per-task N the numbers are those of tasks, and task I is the units from I*N to I*N+N-1 that the plan
+has: for schedulers that number their tasks and allow only so many.`,
 		Example: `  brimful run-unit --plan packed.plan --unit 17
+  brimful run-unit --plan packed.plan --per-task 20 --unit "$SLURM_ARRAY_TASK_ID"
   brimful run-unit --plan packed.plan --unit "$(brimful missing --plan packed.plan)"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := parseUnits(which)
 			if err != nil {
+				return err
+			}
+			if list, err = unitsOf(path, list, perTask); err != nil {
 				return err
 			}
 			j, p, tok, err := openPlan(cmd, path, workers, list...)
@@ -275,6 +282,7 @@ can be killed, repeated, and run beside a twin: the bytes are the same. What has
 		},
 	}
 	planFlag(cmd, &path)
+	perTaskFlag(cmd, &perTask)
 	cmd.Flags().StringVar(&which, "unit", "", "`NUMBERS` of units, from 0 on, such as 3 or 2,5,7-9")
 	cmd.Flags().IntVar(&workers, "workers", 0, "goroutines that read and that write (default the number of cores); the bytes do not depend on it")
 	return cmd
@@ -285,21 +293,58 @@ func planFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVar(path, "plan", "", "`FILE` that brimful plan wrote")
 }
 
+func perTaskFlag(cmd *cobra.Command, n *int) {
+	cmd.Flags().IntVar(n, "per-task", 1, "how many units a task has; numbers are then those of tasks")
+}
+
+// unitsOf returns the units of the tasks given, each of so many units. The last task of a plan may have fewer.
+func unitsOf(path string, tasks []int, perTask int) ([]int, error) {
+	if perTask < 1 {
+		return nil, usagef("--per-task %d: want 1 or more", perTask)
+	}
+	if perTask == 1 || path == "" {
+		return tasks, nil
+	}
+	p, err := units.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var list []int
+	for _, t := range tasks {
+		if last := (p.Units - 1) / perTask; t > last {
+			return nil, fmt.Errorf("%s: task %d of %d units each: want 0..%d", path, t, perTask, last)
+		}
+		for u := t * perTask; u < min(t*perTask+perTask, p.Units); u++ {
+			list = append(list, u)
+		}
+	}
+	return list, nil
+}
+
 func missingCommand() *cobra.Command {
 	var path string
+	perTask := 0
 	cmd := &cobra.Command{
 		Use:   "missing --plan FILE",
 		Short: "print the units of a plan that still have to be run",
 		Long: `Missing prints the units without a valid receipt in the form that sbatch --array and run-unit take, such as
-2,3,7-9, and nothing if there are none.`,
-		Example: `  sbatch --array="$(brimful missing --plan packed.plan)" pack.sbatch`,
+2,3,7-9, and nothing if there are none. With --per-task N it prints the tasks of N units, as of run-unit, that
+have such a unit.`,
+		Example: `  sbatch --array="$(brimful missing --plan packed.plan --per-task 20)" slurm.sh packed.plan 20`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if perTask < 1 {
+				return usagef("--per-task %d: want 1 or more", perTask)
+			}
 			j, p, tok, err := openPlan(cmd, path, 0)
 			if err != nil {
 				return err
 			}
 			missing, err := p.Missing(j.unitJob(p, tok))
+			for i := range missing {
+				missing[i] /= perTask
+			}
+			missing = slices.Compact(missing)
 			if err == nil && len(missing) > 0 {
 				fmt.Fprintln(cmd.OutOrStdout(), dataset.Ranges(missing))
 			}
@@ -307,6 +352,7 @@ func missingCommand() *cobra.Command {
 		},
 	}
 	planFlag(cmd, &path)
+	perTaskFlag(cmd, &perTask)
 	return cmd
 }
 
