@@ -3,9 +3,7 @@ package tokenstream
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"os"
 )
 
 // pool keeps the tokens and labels of the segments that wait for their row.
@@ -21,7 +19,7 @@ type pool interface {
 
 // disk is a pool in a temporary file. What it keeps in memory is some 40 bytes a segment.
 type disk struct {
-	file  *os.File
+	file  *scratch
 	w     *bufio.Writer
 	size  int64
 	items []diskItem
@@ -61,7 +59,7 @@ func (p *place) segment() Segment {
 }
 
 func newDisk(dir string) (*disk, error) {
-	file, err := os.CreateTemp(dir, "brimful-spool-*")
+	file, err := newScratch(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -120,4 +118,4 @@ func decode(dst []int32, b []byte) []int32 {
 
 func (d *disk) waiting() int64 { return d.live }
 
-func (d *disk) close() error { return errors.Join(d.file.Close(), os.Remove(d.file.Name())) }
+func (d *disk) close() error { return d.file.Close() }

@@ -11,7 +11,7 @@ import (
 
 // A Spool keeps samples in a temporary file, in the order in which they were added.
 type Spool struct {
-	file *os.File
+	file *scratch
 	w    *bufio.Writer
 	buf  []byte
 	n    int64
@@ -19,11 +19,34 @@ type Spool struct {
 
 // NewSpool makes an empty spool in dir, or in [os.TempDir] if dir is "". Close removes it.
 func NewSpool(dir string) (*Spool, error) {
-	file, err := os.CreateTemp(dir, "brimful-spool-*")
+	file, err := newScratch(dir)
 	if err != nil {
 		return nil, err
 	}
 	return &Spool{file: file, w: bufio.NewWriterSize(file, 1<<20)}, nil
+}
+
+// scratch is a temporary file. Where an open file may lose its name, as on Unix, it loses it at once, so that a process that is killed
+// leaves nothing.
+type scratch struct {
+	*os.File
+	named bool
+}
+
+func newScratch(dir string) (*scratch, error) {
+	file, err := os.CreateTemp(dir, "brimful-spool-*")
+	if err != nil {
+		return nil, err
+	}
+	return &scratch{file, os.Remove(file.Name()) != nil}, nil
+}
+
+func (s *scratch) Close() error {
+	err := s.File.Close()
+	if s.named {
+		err = errors.Join(err, os.Remove(s.Name()))
+	}
+	return err
 }
 
 // Len returns the number of samples added.
@@ -87,9 +110,7 @@ func (sp *Spool) Source() Source {
 }
 
 // Close removes the file.
-func (sp *Spool) Close() error {
-	return errors.Join(sp.file.Close(), os.Remove(sp.file.Name()))
-}
+func (sp *Spool) Close() error { return sp.file.Close() }
 
 // spoolReader decodes what Add wrote. After an error everything is zero.
 type spoolReader struct {

@@ -93,6 +93,15 @@ func WriteUnit(ctx context.Context, dir string, unit, units int, o Options, writ
 	if r, err := readReceipt(w.stage, unit); err == nil {
 		return r, nil
 	}
+	r, err := w.unit(ctx, unit, write)
+	if exists(filepath.Join(dir, ManifestName)) { // a twin was faster, and all others too, so that the stage is a leftover of this one
+		return nil, errors.Join(ErrComplete, os.RemoveAll(w.stage))
+	}
+	return r, err
+}
+
+// unit writes a unit.
+func (w *Writer) unit(ctx context.Context, unit int, write func(*Writer) error) (*Receipt, error) {
 	attempts := filepath.Join(w.stage, attemptsName)
 	if err := os.MkdirAll(attempts, 0o755); err != nil {
 		return nil, err
@@ -133,9 +142,7 @@ func openUnits(dir string, o Options) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{dir: dir, stage: filepath.Join(dir, stageName), o: o, job: o.job()}
-	if m, err := ReadManifest(dir); err == nil {
-		return nil, errors.Join(w.same(m.Job), ErrComplete)
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	if err := w.complete(); !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	entries, err := os.ReadDir(dir)
@@ -143,6 +150,9 @@ func openUnits(dir string, o Options) (*Writer, error) {
 		return nil, err
 	}
 	if foreign := slices.DeleteFunc(names(entries), func(s string) bool { return s == stageName }); len(foreign) > 0 && !exists(filepath.Join(w.stage, finalName, ManifestName)) {
+		if err := w.complete(); !errors.Is(err, fs.ErrNotExist) { // since a moment ago
+			return nil, err
+		}
 		return nil, &ForeignError{Dir: dir, Entries: foreign}
 	}
 	if err := os.MkdirAll(w.stage, 0o755); err != nil {
@@ -163,11 +173,20 @@ func openUnits(dir string, o Options) (*Writer, error) {
 	return w, w.same(job)
 }
 
+// complete returns ErrComplete, that the data set is another one, or that there is none.
+func (w *Writer) complete() error {
+	m, err := ReadManifest(w.dir)
+	if err != nil {
+		return err
+	}
+	if err := w.same(m.Job); err != nil {
+		return err
+	}
+	return ErrComplete
+}
+
 // publish moves the shards of an attempt to the stage, and then the receipt.
 func (w *Writer) publish(attempt string, r *Receipt) error {
-	if exists(filepath.Join(w.dir, ManifestName)) { // a twin was faster, and all others too
-		return ErrComplete
-	}
 	for _, s := range r.Splits {
 		for _, shard := range s.Shards {
 			to := filepath.Join(w.stage, filepath.FromSlash(shard.Path))
@@ -281,6 +300,9 @@ func (w *Writer) missing(ctx context.Context, units int, use func(*Receipt)) ([]
 func FinishUnits(ctx context.Context, dir string, units int, o Options, inputs []tokenstream.Input) (*Manifest, error) {
 	w, err := openUnits(dir, o)
 	if errors.Is(err, ErrComplete) {
+		if err := os.RemoveAll(filepath.Join(dir, stageName)); err != nil { // of a run that was killed when only this was left to do
+			return nil, err
+		}
 		return ReadManifest(dir)
 	}
 	if err != nil {
