@@ -25,7 +25,7 @@ type File struct {
 	at [numKinds]int // where the column of each kind is, or -1
 }
 
-const numKinds = tokenstream.SampleIDs + 1
+const numKinds = tokenstream.Sources + 1
 
 // names are the columns that are recognized where a caller does not say what they hold. Labels are taken for unshifted.
 var names = map[string]tokenstream.Kind{
@@ -36,6 +36,7 @@ var names = map[string]tokenstream.Kind{
 	"seq_lens": tokenstream.Lengths, "seq_idx": tokenstream.SeqIdx, "inputs_segmentation": tokenstream.SegmentIDs,
 	"seq_start_id": tokenstream.SegmentStarts, "max_seqlen": tokenstream.MaxSeqlen, "pad_length": tokenstream.PadLength,
 	"sample_index":      tokenstream.SampleIndex,
+	"sources":           tokenstream.Sources,
 	"cu_seqlens_padded": tokenstream.CuSeqlens, "true_lengths": tokenstream.TrueLengths,
 }
 

@@ -85,14 +85,14 @@ func TestFile(t *testing.T) {
 		require.Equal(t, &inspect.Row{
 			Length: 7, Bounded: true, Tokens: []int64{11, 12, 13, 21, 22, 0, 0}, Positions: []int64{0, 1, 2, 0, 1, 0, 1},
 			Targets: []int64{x, x, 13, x, 22, x, x}, Segments: []inspect.Segment{
-				{From: 0, To: 3, Sample: 4, Supervised: []inspect.Run{{2, 3}}}, {From: 3, To: 5, Sample: 2, Supervised: []inspect.Run{{4, 5}}},
-				{From: 5, To: 7, Sample: -1, Pad: true},
+				{From: 0, To: 3, Sample: 4, Source: -1, Supervised: []inspect.Run{{2, 3}}}, {From: 3, To: 5, Sample: 2, Source: -1, Supervised: []inspect.Run{{4, 5}}},
+				{From: 5, To: 7, Sample: -1, Source: -1, Pad: true},
 			},
 		}, r, form)
 		r, err = f.Row(t.Context(), 2)
 		require.NoError(t, err, form)
 		require.Equal(t, int64(2), r.Number)
-		require.Equal(t, []inspect.Segment{{From: 0, To: 5, Sample: 9, Supervised: []inspect.Run{{1, 2}, {3, 5}}}}, r.Segments)
+		require.Equal(t, []inspect.Segment{{From: 0, To: 5, Sample: 9, Source: -1, Supervised: []inspect.Run{{1, 2}, {3, 5}}}}, r.Segments)
 
 		for _, n := range []int64{3, 1 << 40} {
 			_, err = f.Row(t.Context(), n)
@@ -133,13 +133,13 @@ func TestLayouts(t *testing.T) {
 	require.False(t, f.HasTargets())
 	r, err := f.Row(t.Context(), 0)
 	require.NoError(t, err)
-	require.Equal(t, []inspect.Segment{{From: 0, To: 3, Sample: -1}, {From: 3, To: 5, Sample: -1}, {From: 5, To: 7, Sample: -1, Pad: true}}, r.Segments)
+	require.Equal(t, []inspect.Segment{{From: 0, To: 3, Sample: -1, Source: -1}, {From: 3, To: 5, Sample: -1, Source: -1}, {From: 5, To: 7, Sample: -1, Source: -1, Pad: true}}, r.Segments)
 	l = layout(tokenstream.Tokens, tokenstream.SegmentStarts)
 	f, err = inspect.Open(write(t, "parquet", l), l.Columns)
 	require.NoError(t, err)
 	r, err = f.Row(t.Context(), 1)
 	require.NoError(t, err)
-	require.Equal(t, []inspect.Segment{{From: 0, To: 1, Sample: -1}, {From: 1, To: 3, Sample: -1}}, r.Segments)
+	require.Equal(t, []inspect.Segment{{From: 0, To: 1, Sample: -1, Source: -1}, {From: 1, To: 3, Sample: -1, Source: -1}}, r.Segments)
 
 	l = layout(tokenstream.Tokens)
 	f, err = inspect.Open(write(t, "parquet", l), l.Columns)
@@ -147,7 +147,7 @@ func TestLayouts(t *testing.T) {
 	r, err = f.Row(t.Context(), 1)
 	require.NoError(t, err)
 	require.False(t, r.Bounded)
-	require.Equal(t, []inspect.Segment{{From: 0, To: 3, Sample: -1}}, r.Segments)
+	require.Equal(t, []inspect.Segment{{From: 0, To: 3, Sample: -1, Source: -1}}, r.Segments)
 
 	_, err = inspect.Open(write(t, "parquet", l), []tokenstream.Column{{Name: "other", Kind: tokenstream.Tokens}})
 	require.NoError(t, err)

@@ -26,6 +26,7 @@ type Segment struct {
 	From, To   int
 	Pad        bool  // it is the pad tail
 	Sample     int64 // where the sample stands in the source, from 0; -1 if unknown
+	Source     int64 // the source of a mixture that it is of, from 0; -1 if unknown
 	Supervised []Run // tokens to be learnt, the segment's first never among them
 }
 
@@ -53,10 +54,13 @@ func (r *Row) set(f *File, values [][]int64) error {
 	if err := r.targets(f, column); err != nil {
 		return err
 	}
-	index := column(tokenstream.SampleIndex)
+	index, sources := column(tokenstream.SampleIndex), column(tokenstream.Sources)
 	from := 0
 	for i, n := range lengths {
-		s := Segment{From: from, To: from + int(n), Sample: -1}
+		s := Segment{From: from, To: from + int(n), Sample: -1, Source: -1}
+		if i < len(sources) {
+			s.Source = sources[i]
+		}
 		if i < len(index) {
 			s.Sample = index[i]
 		}

@@ -17,6 +17,7 @@ type Segment struct {
 	Offset int32  // where in the sample it begins; above 0 only after a split or a cut at the left
 	Length int32  // its tokens, at least 1
 	Pad    int32  // tokens of padding that follow it in the row, where segments are aligned
+	Source int32  // which source the sample is of, from 0, where [Options.Sources] says that there are several
 	ID     string // the sample's, where [Options.KeepIDs] asks for it
 }
 

@@ -60,6 +60,7 @@ const (
 	SampleWeights        // 1 / the supervised tokens of the segment where Labels is not Ignore, else 0
 	ShiftedSampleWeights // SampleWeights moved by one like ShiftedLabels
 	SampleIDs            // the source's own name of each segment's sample, "" if it has none, the pad tail left out
+	Sources              // which source of a mixture each segment is of, from 0, the pad tail left out
 )
 
 // A Type is the element type of a column.
@@ -75,7 +76,7 @@ const (
 
 var kindNames = [...]string{"tokens", "labels", "shifted_labels", "position_ids", "seq_idx", "cu_seqlens", "lengths", "loss_mask",
 	"max_seqlen", "pad_length", "sample_index", "shifted_tokens", "shifted_loss_mask", "segment_ids", "target_segment_ids", "segment_starts",
-	"true_cu_seqlens", "true_lengths", "sample_weights", "shifted_sample_weights", "sample_ids"}
+	"true_cu_seqlens", "true_lengths", "sample_weights", "shifted_sample_weights", "sample_ids", "sources"}
 
 var kindTexts = [...]string{
 	"ids of whole samples one after another, then the pad tail",
@@ -99,6 +100,7 @@ var kindTexts = [...]string{
 	"1 / the supervised tokens of the segment where a token is to be learnt, else 0: with them the mean over samples is that of no packing",
 	"sample_weights for the next token, like shifted_labels",
 	"the source's own name of each segment's sample; none for the pad tail",
+	"which source of the mixture each segment is of, counted from 0; none for the pad tail",
 }
 
 // Describe returns one sentence on what a column of this kind holds.
@@ -196,6 +198,11 @@ func (k Kind) AppendInt32(dst []int32, b *Batch) []int32 {
 		copy(row, row[min(1, len(row)):]) // 0 on every first token, hence on every last one after the shift
 		if len(row) > 0 {
 			row[len(row)-1] = 0
+		}
+		return dst
+	case Sources:
+		for _, s := range b.Segments {
+			dst = append(dst, s.Source)
 		}
 		return dst
 	case TrueLengths:

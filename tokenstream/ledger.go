@@ -24,31 +24,23 @@ type Ledger struct {
 	Out     Count     `json:"out"`
 	Removed []Removal `json:"removed"` // in the order of the reasons, then of the files
 	Files   []FileUse `json:"files"`   // in the order in which they were read; one without a name if the samples' places have none
+
+	Sources []Use `json:"sources,omitempty"` // by source, where Options.Sources says that there are several
 }
 
 // A FileUse is what came from one file, and what of it is in the rows.
 type FileUse struct {
 	File string `json:"file"`
-	In   Count  `json:"in"`
-	Out  Count  `json:"out"`
+	Use
 }
 
-// read books a sample as read.
-func (l *Ledger) read(file string, c Count) {
-	l.In = l.In.Plus(c)
-	if k := len(l.Files); k == 0 || l.Files[k-1].File != file {
-		l.Files = append(l.Files, FileUse{File: file})
-	}
-	f := &l.Files[len(l.Files)-1]
-	f.In = f.In.Plus(c)
+// A Use is what was read, and what of it is in the rows.
+type Use struct {
+	In  Count `json:"in"`
+	Out Count `json:"out"`
 }
 
-// keep books what of the sample read last is in the rows.
-func (l *Ledger) keep(c Count) {
-	l.Out = l.Out.Plus(c)
-	f := &l.Files[len(l.Files)-1]
-	f.Out = f.Out.Plus(c)
-}
+func (u Use) plus(v Use) Use { return Use{u.In.Plus(v.In), u.Out.Plus(v.Out)} }
 
 // A Removal is what one reason took away from the samples of one file.
 type Removal struct {
@@ -79,12 +71,18 @@ func (l *Ledger) Check() error {
 	if sum != l.In {
 		return fmt.Errorf("ledger: in %+v is not out and removed %+v", l.In, sum)
 	}
-	var in, out Count
+	var files, sources Use
 	for _, f := range l.Files {
-		in, out = in.Plus(f.In), out.Plus(f.Out)
+		files = files.plus(f.Use)
 	}
-	if in != l.In || out != l.Out {
-		return fmt.Errorf("ledger: in %+v and out %+v are not the sums over the files, %+v and %+v", l.In, l.Out, in, out)
+	for _, u := range l.Sources {
+		sources = sources.plus(u)
+	}
+	switch all := (Use{l.In, l.Out}); {
+	case files != all:
+		return fmt.Errorf("ledger: in and out %+v are not the sums over the files, %+v", all, files)
+	case len(l.Sources) > 0 && sources != all:
+		return fmt.Errorf("ledger: in and out %+v are not the sums over the sources, %+v", all, sources)
 	}
 	return nil
 }

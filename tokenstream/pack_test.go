@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -194,7 +196,7 @@ func TestTooLong(t *testing.T) {
 	} {
 		rows, stats, err := pack(t, source(samples...), tokenstream.Options{Capacity: 4, TooLong: c.policy, NoTarget: tokenstream.PolicyKeep})
 		require.NoError(t, err, c.policy)
-		require.Equal(t, tokenstream.Ledger{In: all, Out: c.out, Removed: []tokenstream.Removal{c.removed}, Files: []tokenstream.FileUse{{In: all, Out: c.out}}}, stats.Ledger, c.policy)
+		require.Equal(t, tokenstream.Ledger{In: all, Out: c.out, Removed: []tokenstream.Removal{c.removed}, Files: []tokenstream.FileUse{{Use: tokenstream.Use{In: all, Out: c.out}}}}, stats.Ledger, c.policy)
 		pieces := make([]int32, 6)
 		n := 0
 		for _, row := range rows {
@@ -487,7 +489,7 @@ func TestLimitHoldOut(t *testing.T) {
 		spool, err := tokenstream.NewSpool(t.TempDir())
 		require.NoError(t, err)
 		defer func() { require.NoError(t, spool.Close()) }()
-		kept = drain(tokenstream.HoldOut(source(all...), .2, spool))
+		kept = drain(tokenstream.HoldOut(source(all...), &tokenstream.Holdout{Share: .2}, spool))
 		held = drain(spool.Source())
 		require.Equal(t, held, drain(spool.Source()), "a spool can be read again")
 		return kept, held
@@ -504,7 +506,14 @@ func TestLimitHoldOut(t *testing.T) {
 		require.Equal(t, want, s)
 	}
 	// More data before and after changes nothing for a sample.
-	_, again := split(append(samples[500:], samples[:500]...))
+	var more []tokenstream.Sample
+	for i := range 300 {
+		more = append(more, tokenstream.Sample{ID: fmt.Sprint("more ", i), Tokens: ids(3, int32(5000+i))})
+	}
+	_, again := split(slices.Concat(more, samples[500:], samples[:500]))
+	require.Greater(t, len(again), len(held), "of the new ones too")
+	again = slices.DeleteFunc(again, func(s tokenstream.Sample) bool { return strings.HasPrefix(s.ID, "more") })
+	require.Len(t, again, len(held))
 	where := map[string]bool{}
 	for _, s := range held {
 		where[s.ID] = true

@@ -15,10 +15,39 @@ type packer struct {
 	scratch []int32
 	targets int64 // supervised tokens of the sample at hand
 	batch   Batch
-	samples int64        // read so far
-	tooLong *LengthError // set by the first over-long sample under TooLongError; from then on samples are only counted
-	err     error        // of the source or of a sample
+	samples int64          // read so far
+	files   map[string]int // index in the ledger
+	uses    [2]*Use        // where the sample at hand is booked beside the ledger's sums: its file and, if there are several, its source
+	tooLong *LengthError   // set by the first over-long sample under TooLongError; from then on samples are only counted
+	err     error          // of the source or of a sample
 }
+
+// Counter returns a function that says how much of a sample [Pack] puts into rows by the options, which has nothing of one that it refuses.
+// The function is not safe for concurrent use.
+func Counter(o Options) func(Sample) Count {
+	o.setDefaults()
+	p := &packer{o: o, stats: new(Stats), pool: nowhere{}}
+	return func(s Sample) Count {
+		if p.check(s) != nil {
+			return Count{}
+		}
+		p.targets = supervised(p.labels)
+		p.stats.Ledger = Ledger{Removed: p.stats.Ledger.Removed[:0]}
+		p.admit(s, func(int32) bool { return true })
+		return p.stats.Ledger.Out
+	}
+}
+
+// nowhere is a pool that keeps nothing.
+type nowhere struct{}
+
+func (nowhere) add(Segment, []int32, []int32) error { return nil }
+
+func (nowhere) take(int64, []int32, []int32) (s Segment, _, _ []int32, ok bool, err error) { return }
+
+func (nowhere) waiting() int64 { return 0 }
+
+func (nowhere) close() error { return nil }
 
 // lengths draws the samples of src, puts aside what will be in a row and yields its length.
 func (p *packer) lengths(src Source) iter.Seq[int32] {
@@ -49,7 +78,9 @@ func (p *packer) read(s Sample) error {
 	}
 	st := p.stats
 	p.targets = supervised(p.labels)
-	st.Ledger.read(s.Place.Name, Count{1, int64(len(s.Tokens)), p.targets})
+	if err := p.book(s); err != nil {
+		return err
+	}
 	st.Longest = max(st.Longest, len(s.Tokens))
 	if s.Labels == nil && p.o.Labels != LabelsAll {
 		st.Unlabelled++
@@ -67,6 +98,46 @@ func (p *packer) read(s Sample) error {
 		p.tooLong.Tokens += int64(len(s.Tokens))
 	}
 	return nil
+}
+
+// book books s as read.
+func (p *packer) book(s Sample) error {
+	l, name := &p.stats.Ledger, s.Place.Name
+	i, ok := p.files[name]
+	if !ok {
+		i = len(l.Files)
+		p.files[name] = i
+		l.Files = append(l.Files, FileUse{File: name})
+	}
+	p.uses = [2]*Use{&l.Files[i].Use}
+	if n := p.o.Sources; n > 1 {
+		if s.Number < 1 {
+			return &InputError{Place: s.Place, Err: fmt.Errorf("a sample without a number: want one, which says of which of %d sources it is", n)}
+		}
+		if l.Sources == nil {
+			l.Sources = make([]Use, n)
+		}
+		p.uses[1] = &l.Sources[s.Source(n)]
+	}
+	c := Count{1, int64(len(s.Tokens)), p.targets}
+	l.In = l.In.Plus(c)
+	for _, u := range p.uses {
+		if u != nil {
+			u.In = u.In.Plus(c)
+		}
+	}
+	return nil
+}
+
+// keep books what of the sample at hand is in the rows.
+func (p *packer) keep(c Count) {
+	l := &p.stats.Ledger
+	l.Out = l.Out.Plus(c)
+	for _, u := range p.uses {
+		if u != nil {
+			u.Out = u.Out.Plus(c)
+		}
+	}
 }
 
 // check returns an error if s is not what it claims to be, and sets p.labels to its labels otherwise.
@@ -186,7 +257,7 @@ func (p *packer) admit(s Sample, yield func(int32) bool) bool {
 			return p.noTarget(ReasonCutTarget, s, all)
 		}
 	}
-	ledger.keep(all)
+	p.keep(all)
 	return p.put(Segment{Sample: ordinal, Offset: int32(offset), Length: int32(len(tokens)), ID: id}, tokens, labels, yield)
 }
 
@@ -223,7 +294,7 @@ func (p *packer) split(s Sample, ordinal int64, id string, yield func(int32) boo
 	if lost.Tokens > 0 {
 		ledger.remove(ReasonCutTarget, s.Place.Name, lost)
 	}
-	ledger.keep(kept)
+	p.keep(kept)
 	for _, c := range pieces {
 		seg := Segment{Sample: ordinal, Offset: int32(c.from), Length: int32(c.to - c.from), ID: id}
 		if !p.put(seg, s.Tokens[c.from:c.to], p.labels[c.from:c.to], yield) {
@@ -271,6 +342,9 @@ func (p *packer) row(bin []int64) (*Batch, error) {
 		}
 		labels[start] = Ignore
 		s.Pad = int32(p.o.slots(int(s.Length))) - s.Length
+		if p.o.Sources > 1 {
+			s.Source = int32(s.Sample % int64(p.o.Sources))
+		}
 		b.Tokens, b.Labels, b.Segments = tokens, labels, append(b.Segments, s)
 		b.pad(int(s.Pad), p.o.PadID)
 	}

@@ -19,6 +19,10 @@ type Sample struct {
 	Place  Place   // where it was read
 }
 
+// Source returns which of n sources s is of, from 0. The samples of several sources are numbered in turns: sample k, from 0, of source i has
+// the Number k*n + i + 1.
+func (s *Sample) Source(n int) int { return int((s.Number - 1) % int64(n)) }
+
 // A Source is a sequence of samples. The first error is its last pair. A sample's slices are valid until the next iteration;
 // [Sample.Clone] keeps them. A source acquires what it needs when ranged over and releases it before it returns, also when the
 // consumer stops early. Unless it says otherwise it can be ranged over once.

@@ -43,10 +43,24 @@ func Limit(src Source, samples, tokens int64) Source {
 	}
 }
 
-// HoldOut yields the samples of src but for a share of them, from 0 to 1, which it adds to spool. Whether a sample is held out depends
-// on its Key alone or, if it has none, on its tokens alone: neither other data nor the order changes it, samples of one Key stay
-// together, and so do copies of one sample.
-func HoldOut(src Source, share float64, spool *Spool) Source {
+// A Holdout says which samples are held out. Whether a sample belongs to the share depends on its Key alone or, if it has none, on its
+// tokens alone: neither other data nor the order changes it, samples of one Key stay together, and so do copies of one sample.
+type Holdout struct {
+	Share float64          // of the samples, from 0 to 1
+	IDs   map[string]int64 // those with one of these IDs besides; [Holdout.Has] counts how many have each
+}
+
+// Has reports whether s is held out. It is not safe for concurrent use where there are IDs.
+func (h *Holdout) Has(s *Sample) bool {
+	if n, ok := h.IDs[s.ID]; ok {
+		h.IDs[s.ID] = n + 1
+		return true
+	}
+	return h.Share > 0 && s.hashed() < h.Share
+}
+
+// HoldOut yields the samples of src but for those that are held out, which it adds to spool.
+func HoldOut(src Source, h *Holdout, spool *Spool) Source {
 	return func(yield func(Sample, error) bool) {
 		number := int64(0)
 		for s, err := range src {
@@ -54,7 +68,7 @@ func HoldOut(src Source, share float64, spool *Spool) Source {
 				if number++; s.Number == 0 {
 					s.Number = number
 				}
-				if s.heldOut(share) {
+				if h.Has(&s) {
 					if err = spool.Add(s); err == nil {
 						continue
 					}
@@ -67,8 +81,8 @@ func HoldOut(src Source, share float64, spool *Spool) Source {
 	}
 }
 
-// heldOut reports whether s belongs to the share that is held out.
-func (s *Sample) heldOut(share float64) bool {
+// hashed returns a number in [0, 1] that stands for s.
+func (s *Sample) hashed() float64 {
 	h := fnv.New64a()
 	if s.Key != "" {
 		h.Write([]byte(s.Key))
@@ -84,5 +98,5 @@ func (s *Sample) heldOut(share float64) bool {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	x ^= x >> 31
-	return float64(x)/math.MaxUint64 < share
+	return float64(x) / math.MaxUint64
 }

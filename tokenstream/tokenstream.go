@@ -36,6 +36,7 @@ type Options struct {
 	AlignRows       int              // every row is padded to a multiple of this, of which Capacity is one; 0 is 1
 	FixedCounts     bool             // columns of offsets have room for MaxSamples segments and the pad tail in every row
 	KeepIDs         bool             // the ID of every sample goes along into its segments, for columns of kind SampleIDs
+	Sources         int              // samples come from so many sources, by their Number: see [Sample.Source]; 0 and 1 are one
 	Ragged          bool             // rows end with their last sample instead of being padded to Capacity
 	PadID           int32            // the id of padding
 	Spool           string           // directory for a temporary file in which samples wait for their row; "" is memory
@@ -106,7 +107,7 @@ func Pack(src Source, o Options) iter.Seq2[*Batch, error] {
 			return
 		}
 		o.setDefaults()
-		p := &packer{o: o, stats: o.Stats, pool: new(arena)}
+		p := &packer{o: o, stats: o.Stats, pool: new(arena), files: map[string]int{}}
 		if o.Spool != "" {
 			d, err := newDisk(o.Spool)
 			if err != nil {
@@ -195,6 +196,8 @@ func (o *Options) Check() error {
 		return fmt.Errorf("vocabulary size %d: want 0..%d", o.VocabSize, maxVocabulary)
 	case o.PadID < 0 || int(o.PadID) >= vocabulary:
 		return fmt.Errorf("pad id %d: want 0..%d", o.PadID, vocabulary-1)
+	case o.Sources < 0 || o.Sources > MaxSources:
+		return fmt.Errorf("%d sources: want 0..%d", o.Sources, MaxSources)
 	case o.Empty == PolicyKeep:
 		return errors.New("empty samples can't be kept: a segment has at least one token")
 	}
@@ -203,6 +206,9 @@ func (o *Options) Check() error {
 
 // maxVocabulary is how many ids there can be.
 const maxVocabulary = math.MaxInt32 + 1
+
+// MaxSources is the most sources that samples can come from.
+const MaxSources = 1 << 16
 
 // setDefaults fills in what was left to the defaults.
 func (o *Options) setDefaults() {

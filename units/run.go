@@ -69,7 +69,7 @@ func (j *Job) write(ctx context.Context, w *dataset.Writer, samples tokenstream.
 		return err
 	}
 	defer spool.Close()
-	if err := split("train", tokenstream.HoldOut(samples, j.HoldOut, spool)); err != nil {
+	if err := split("train", tokenstream.HoldOut(samples, &tokenstream.Holdout{Share: j.HoldOut}, spool)); err != nil {
 		return err
 	}
 	if spool.Len() == 0 {

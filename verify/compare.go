@@ -8,13 +8,14 @@ import (
 )
 
 // compare goes through the source and says for every sample what has to be in the rows, by the rules of the job, and whether it is.
-func (c *checker) compare(ctx context.Context, source tokenstream.Source) error {
-	e := &expected{
-		c: c, tooLong: *c.m.Job.TooLong, rule: *c.m.Job.Labels, noTarget: *c.m.Job.NoTarget, compareLabels: c.hasKind(labels, shiftedLabels, lossMask, shiftedLossMask, targetSegmentIDs),
-		hash: hasher{seeds: c.seeds}, removed: map[[2]string]removal{}, files: map[string][2]count{},
+func (c *checker) compare(ctx context.Context, o *Options) error {
+	if c.mixture != nil {
+		return c.compareMixture(ctx, o)
 	}
+	e := c.expected()
+	e.in = c.register
 	number, total := int64(0), int64(0)
-	for s, err := range source {
+	for s, err := range o.Source {
 		if err != nil {
 			return err
 		}
@@ -31,7 +32,7 @@ func (c *checker) compare(ctx context.Context, source tokenstream.Source) error 
 		if l := c.m.Job.LimitTokens; l > 0 && total > l {
 			break
 		}
-		e.sample(number, s)
+		e.sample(number, s, 1)
 		number++
 	}
 	for k := range c.register.all() {
@@ -41,13 +42,23 @@ func (c *checker) compare(ctx context.Context, source tokenstream.Source) error 
 	return nil
 }
 
+// expected returns what knows the rules of the job.
+func (c *checker) expected() *expected {
+	return &expected{
+		c: c, tooLong: *c.m.Job.TooLong, rule: *c.m.Job.Labels, noTarget: *c.m.Job.NoTarget, compareLabels: c.hasKind(labels, shiftedLabels, lossMask, shiftedLossMask, targetSegmentIDs),
+		hash: hasher{seeds: c.seeds}, removed: map[[2]string]removal{}, files: map[string][2]count{},
+	}
+}
+
 // expected is what the rules of the job make of the source.
 type expected struct {
 	c                       *checker
 	tooLong, rule, noTarget string
 	compareLabels           bool
 	hash                    hasher
-	ids, labels             []int64 // of the sample at hand
+	in, registered          *register // where the sample at hand has to be, and the other
+	times                   int64     // that it has to be there
+	ids, labels             []int64   // of the sample at hand
 	pieces                  [][2]int
 	names                   []string // of the files, in their order
 	files                   map[string][2]count
@@ -59,7 +70,8 @@ type expected struct {
 
 func (e *expected) remove(reason, file string, c count) {
 	r := e.removed[[2]string{reason, file}]
-	e.removed[[2]string{reason, file}] = removal{reason, file, r.Affected + 1, r.Samples + c.Samples, r.Tokens + c.Tokens, r.Supervised + c.Supervised}
+	c = c.by(e.times)
+	e.removed[[2]string{reason, file}] = removal{reason, file, r.Affected + e.times, r.Samples + c.Samples, r.Tokens + c.Tokens, r.Supervised + c.Supervised}
 }
 
 // supervised counts the supervised tokens of a segment.
@@ -94,26 +106,35 @@ func (e *expected) set(s *tokenstream.Sample) {
 		}
 	}
 	if s.Labels == nil && e.rule != "all" {
-		e.unlabelled++
+		e.unlabelled += e.times
 	}
-	e.longest = max(e.longest, int64(len(e.ids)))
+	if e.times > 0 {
+		e.longest = max(e.longest, int64(len(e.ids)))
+	}
 }
 
-// sample compares what the rules make of a sample with what is in the rows.
-func (e *expected) sample(number int64, s tokenstream.Sample) {
+// sample compares what the rules make of a sample, which has to be in the rows so many times, with what is there. It returns what goes in
+// and what is in the rows of it, in all.
+func (e *expected) sample(number int64, s tokenstream.Sample, times int64) (in, out count) {
+	e.times = times
 	e.set(&s)
-	e.cut(s.Place.Name)
+	in, out = e.cut(s.Place.Name)
 	var want digest
 	for _, p := range e.pieces {
 		want = want.plus(e.digest(p))
 		e.pad(int64(p[1] - p[0]))
 	}
-	got := e.c.register.take(number)
+	want = want.by(times)
+	got := e.in.take(number)
 	if got == want {
-		return
+		return in, out
 	}
 	name := fmt.Sprintf("%v, sample %d", s.Place, number)
+	if e.c.mixture != nil {
+		name = fmt.Sprintf("%v, %s", s.Place, e.c.nameOf(number))
+	}
 	switch {
+	case times == 0: // said already
 	case want.n == 0:
 		e.c.seek("sample_unknown", number, name, nil, " is in the rows: a rule leaves it out")
 	case got.n == 0:
@@ -124,6 +145,7 @@ func (e *expected) sample(number int64, s tokenstream.Sample) {
 	default:
 		e.c.seek("sample_changed", number, name, e, ": other ids or labels, among %d tokens in %d segments", got.tokens, got.n)
 	}
+	return in, out
 }
 
 // digest returns the digest of a piece of the sample at hand.
@@ -134,8 +156,9 @@ func (e *expected) digest(p [2]int) digest {
 	return e.hash.of(e.ids[p[0]:p[1]], e.labels[p[0]:p[1]])
 }
 
-// cut applies the rules to the sample at hand: it sets the pieces that have to be in the rows, and books the rest.
-func (e *expected) cut(file string) {
+// cut applies the rules to the sample at hand: it sets the pieces that have to be in the rows, and books the rest. It
+// returns what goes in and what is in the rows of it, in all.
+func (e *expected) cut(file string) (in, kept count) {
 	e.pieces = e.pieces[:0]
 	n, limit := len(e.ids), int(e.c.rules.longest)
 	all := count{1, int64(n), supervised(e.labels)}
@@ -188,11 +211,21 @@ func (e *expected) cut(file string) {
 			e.remove("no_target_after_cut", file, lost)
 		}
 	}
+	all, out = all.by(e.times), out.by(e.times)
+	if e.times == 0 {
+		return all, out
+	}
 	sums, seen := e.files[file]
 	if !seen {
 		e.names = append(e.names, file)
 	}
 	e.files[file] = [2]count{sums[0].plus(all), sums[1].plus(out)}
+	return all, out
+}
+
+// by returns so many times c.
+func (c count) by(times int64) count {
+	return count{c.Samples * times, c.Tokens * times, c.Supervised * times}
 }
 
 // pad counts what the segments would take in batches of 8 in the order of the source, padded to the longest of each.

@@ -181,7 +181,7 @@ func writeNew(t testing.TB, dir string, j job) {
 		spool, err := tokenstream.NewSpool(t.TempDir())
 		require.NoError(t, err)
 		defer spool.Close()
-		put("train", tokenstream.HoldOut(source(j.samples()), .3, spool))
+		put("train", tokenstream.HoldOut(source(j.samples()), &tokenstream.Holdout{Share: .3}, spool))
 		put("validation", spool.Source())
 	} else {
 		put("", source(j.samples()))

@@ -28,6 +28,8 @@ type checker struct {
 	rules    rules
 	content  bool // the digests of the shards' content can be computed: no segment begins inside its sample
 	register *register
+	mixture  *mixture  // nil if it is none
+	held     *register // of a mixture, for the samples that are held out
 	seeds    [2]maphash.Seed
 	shards   []string // that can be read, for a second look
 	format   string
@@ -59,19 +61,25 @@ func (c *checker) rows(ctx context.Context) error {
 		}
 	}
 	c.r.Samples = c.register.n
-	c.twice()
+	if c.mixture != nil {
+		c.r.Samples += c.held.n
+		c.mixed()
+	} else {
+		c.twice()
+	}
 	return nil
 }
 
 // split checks the shards of a split, and its counts.
 func (c *checker) split(ctx context.Context, s *split) error {
-	samples := c.register.n
+	register := c.registerOf(s)
+	samples := register.n
 	checked := make([]*shardChecker, len(s.Shards))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range s.Shards {
 		g.Go(func() (err error) {
-			checked[i], err = c.shard(ctx, &s.Shards[i])
+			checked[i], err = c.shard(ctx, &s.Shards[i], register)
 			return err
 		})
 	}
@@ -112,9 +120,17 @@ func (c *checker) split(ctx context.Context, s *split) error {
 		return nil
 	}
 	if whole { // else it is clear that the counts are others
-		c.counts(s, sum, c.register.n-samples)
+		c.counts(s, sum, register.n-samples)
 	}
 	return nil
+}
+
+// registerOf returns where the samples in a split are noted.
+func (c *checker) registerOf(s *split) *register {
+	if c.mixture != nil && s != &c.m.Splits[0] {
+		return c.held
+	}
+	return c.register
 }
 
 // shardChecker is the state of the check of one shard.
@@ -153,8 +169,8 @@ func (c *shardChecker) bad(reason string, index int, format string, args ...any)
 }
 
 // shard checks a shard. The error is that of the system, or of ctx.
-func (c *checker) shard(ctx context.Context, s *shard) (*shardChecker, error) {
-	n := &shardChecker{faults: newFaults(c.most), file: s.Path, rules: &c.rules, register: c.register, hash: hasher{seeds: c.seeds}}
+func (c *checker) shard(ctx context.Context, s *shard, register *register) (*shardChecker, error) {
+	n := &shardChecker{faults: newFaults(c.most), file: s.Path, rules: &c.rules, register: register, hash: hasher{seeds: c.seeds}}
 	name := filepath.Join(c.dir, filepath.FromSlash(s.Path))
 	if !filepath.IsLocal(filepath.FromSlash(s.Path)) || path.Clean(s.Path) != s.Path {
 		n.add("manifest", manifestName, "shard %q is not below the directory", s.Path)

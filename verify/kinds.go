@@ -25,6 +25,7 @@ const (
 	sampleWeights
 	shiftedSampleWeights
 	sampleIDs
+	sources
 	numKinds
 )
 
@@ -62,6 +63,7 @@ var kinds = [numKinds]struct {
 	sampleWeights:        {name: "sample_weights", reason: "sample_weights", tokens: true, float: true, want: wantSampleWeights},
 	shiftedSampleWeights: {name: "shifted_sample_weights", reason: "sample_weights", tokens: true, float: true, want: wantShiftedSampleWeights},
 	sampleIDs:            {name: "sample_ids"}, // strings are not read
+	sources:              {name: "sources", reason: "sources"},
 }
 
 // kindOf returns the kind of that name, or -1.

@@ -46,7 +46,7 @@ func (e *expected) ledger() {
 	c.equal("counts", manifestName, []figure{{"stats.longest", longest, e.longest}, {"stats.unlabelled", unlabelled, e.unlabelled}})
 	switch { // in which order segments are batched
 	case len(c.m.Splits) > 1: // it is not known here in which split a segment is
-	case c.m.Job.Units > 0:
+	case c.m.Job.Units > 0 || c.mixture != nil:
 		c.unchecked("stats.padded_to_longest")
 	default:
 		e.padBatch()

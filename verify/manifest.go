@@ -20,6 +20,7 @@ type manifest struct {
 	Job     job
 	Splits  []split
 	Inputs  []struct{ Path string }
+	Sources []string // of a mixture
 }
 
 // job is what the rows were asked to be. What the manifest does not say is nil.
@@ -44,6 +45,13 @@ type job struct {
 	Align           int64
 	AlignRows       int64 `json:"align_rows"`
 	FixedCounts     bool  `json:"fixed_counts"`
+	Holdout         float64
+	HoldoutIDs      any `json:"holdout_ids"` // nil if there are none
+	Sources         []struct {
+		Name   string
+		Weight float64
+		Repeat any
+	}
 }
 
 // column is a column in the manifest or in a file.
@@ -58,6 +66,7 @@ type split struct {
 	Name                string
 	Rows, Tokens, Slots int64
 	Stats               *stats
+	Mixture             *mixture
 	Shards              []shard
 }
 
@@ -77,6 +86,7 @@ type stats struct {
 			File    string
 			In, Out count
 		}
+		Sources []struct{ In, Out count }
 	}
 	Capacity, Rows, Placed, Slots, Segments int64
 	LowerBound                              int64 `json:"lower_bound"`

@@ -25,6 +25,7 @@ type rules struct {
 	align       int64 // segments are padded to a multiple of it; -1: not known
 	alignInputs bool  // without their last token
 	alignRows   int64 // rows are padded to a multiple of it
+	sources     int64 // of the mixture; 0: it is none
 	offsets     int   // that columns of offsets have, the last repeated; 0: as many as there are
 }
 
@@ -81,6 +82,7 @@ func (c *shardChecker) row(w *row) {
 	if m := c.rules.maxSamples; m > 0 && int64(w.segments()) > m {
 		c.bad("max_samples", -1, "%d samples: want at most %d", w.segments(), m)
 	}
+	c.sources(w)
 	c.samples(w)
 }
 

@@ -62,6 +62,7 @@ func (c *checker) setRules() {
 		r.vocabulary = 1 << 31
 	}
 	known(c, "job.labels", j.Labels, &r.labels, "own", "shifted", "free", "all")
+	c.setMixture()
 	var noTarget, tooLong string
 	if known(c, "job.no_target", j.NoTarget, &noTarget, "default", "drop", "keep", "error") {
 		r.targets = noTarget != "keep"
@@ -95,7 +96,7 @@ func (c *checker) unchecked(what ...string) {
 }
 
 // comparable returns an error if the samples can't be compared with a source.
-func (c *checker) comparable() error {
+func (c *checker) comparable(o *Options) error {
 	if c.m == nil {
 		return fmt.Errorf("has no %s that can be read: without it the rules by which samples were left out are not known, and there is no comparing with a source", manifestName)
 	}
@@ -107,6 +108,14 @@ func (c *checker) comparable() error {
 		if !need.there {
 			return fmt.Errorf("has a %s that does not say what job.%s is: without it there is no comparing with a source", manifestName, need.key)
 		}
+	}
+	switch mixed := len(j.Sources) > 0; {
+	case mixed && c.mixture == nil:
+		return fmt.Errorf("has a %s that does not say right what was drawn of the sources: there is no comparing with them", manifestName)
+	case mixed != (o.Sources != nil):
+		return fmt.Errorf("is a mixture of %d sources (0 is none): want it compared with so many", len(j.Sources))
+	case mixed && j.HoldoutIDs != nil && o.HeldIDs == nil:
+		return errors.New("holds samples out by their ids: want these too, to compare it with its source")
 	}
 	if !c.hasKind(tokens) || !c.hasKind(sampleIndex) {
 		return errors.New("has no column that says which samples are in a row: there is no comparing with a source")

@@ -20,6 +20,19 @@ func (d digest) plus(e digest) digest {
 	return digest{d.a + e.a, d.b + e.b, saturated(d.n, e.n), saturated(d.tokens, e.tokens)}
 }
 
+// by returns the digest of so many times the same segments.
+func (d digest) by(times int64) digest {
+	times = max(0, times)
+	all := digest{d.a * uint64(times), d.b * uint64(times), 1<<32 - 1, 1<<32 - 1}
+	if n := int64(d.n); n == 0 || times < 1<<32/n {
+		all.n = uint32(n * times)
+	}
+	if n := int64(d.tokens); n == 0 || times < 1<<32/n {
+		all.tokens = uint32(n * times)
+	}
+	return all
+}
+
 func saturated(a, b uint32) uint32 {
 	if a+b < a {
 		return 1<<32 - 1

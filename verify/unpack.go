@@ -18,7 +18,8 @@ import (
 // Unpack returns the samples in the rows of a split of the data set in dir, with their labels, as they were before they were packed: in
 // the order of the source if the rows say which samples they hold, else in that of the rows. Every row has to say where its samples
 // begin. What is known of labels comes from any column that has them; the first label of a sample is always -100. Samples that were
-// split into pieces can't be put together again and are an error. The tokens wait in a temporary file, in memory there are some 24 bytes
+// split into pieces can't be put together again and are an error. Those of a mixture come source by source, each as often as it is there,
+// with the name of the source for their Key. The tokens wait in a temporary file, in memory there are some 24 bytes
 // a sample.
 func Unpack(ctx context.Context, dir, split string) tokenstream.Source {
 	return func(yield func(tokenstream.Sample, error) bool) {
@@ -35,8 +36,10 @@ var errStopped = errors.New("stopped")
 // unpacker is the state of one [Unpack].
 type unpacker struct {
 	yield   func(tokenstream.Sample, error) bool
-	name    string // of the shard at hand
-	ordered bool   // rows say which samples they hold
+	name    string   // of the shard at hand
+	sources []string // of a mixture; nil if it is none
+	split   bool     // samples may be in pieces
+	ordered bool     // rows say which samples they hold
 	file    *os.File
 	w       *bufio.Writer
 	at      int64
@@ -68,6 +71,7 @@ func (u *unpacker) run(ctx context.Context, dir, name string) error {
 	if at < 0 {
 		return fmt.Errorf("%s: no split %q", dir, name)
 	}
+	u.sources, u.split = m.Sources, c.rules.split
 	if u.ordered = c.hasKind(sampleIndex); u.ordered {
 		if u.file, err = os.CreateTemp("", "brimful-unpack-*"); err != nil {
 			return err
@@ -141,21 +145,27 @@ func (u *unpacker) emit() error {
 	if err := u.w.Flush(); err != nil {
 		return err
 	}
-	slices.SortFunc(u.samples, func(a, b waiting) int { return cmp.Or(cmp.Compare(a.sample, b.sample), cmp.Compare(a.at, b.at)) })
+	n := int64(max(1, len(u.sources))) // samples of several sources are numbered in turns
+	slices.SortFunc(u.samples, func(a, b waiting) int {
+		return cmp.Or(cmp.Compare(a.sample%n, b.sample%n), cmp.Compare(a.sample, b.sample), cmp.Compare(a.at, b.at))
+	})
 	for i, s := range u.samples {
-		if i > 0 && u.samples[i-1].sample == s.sample {
+		if i > 0 && u.samples[i-1].sample == s.sample && (u.split || len(u.sources) == 0) {
 			return fmt.Errorf("sample %d is in several pieces, which can't be put together again", s.sample)
 		}
-		n := 4 * int(s.tokens)
+		bytes := 4 * int(s.tokens)
 		if s.labelled {
-			n *= 2
+			bytes *= 2
 		}
-		u.b = slices.Grow(u.b[:0], n)[:n]
-		if _, err := u.file.ReadAt(u.b, s.at); err != nil && !(err == io.EOF && n == 0) {
+		u.b = slices.Grow(u.b[:0], bytes)[:bytes]
+		if _, err := u.file.ReadAt(u.b, s.at); err != nil && !(err == io.EOF && bytes == 0) {
 			return err
 		}
 		sample := sampleOf(u.b, int(s.tokens), s.labelled, tokenstream.Place{Row: s.sample + 1})
 		sample.Number = s.sample + 1
+		if len(u.sources) > 0 && s.sample >= 0 {
+			sample.Key, sample.Place.Row = u.sources[s.sample%n], s.sample/n+1
+		}
 		if !u.yield(sample, nil) {
 			return errStopped
 		}

@@ -20,8 +20,10 @@ import (
 
 // Options say what to check. The zero value checks what the data set alone can show.
 type Options struct {
-	Source tokenstream.Source // the samples that the data set was made of, to be found in it one by one; nil is none
-	Faults int                // most faults to report one by one; 0 is 10
+	Source  tokenstream.Source   // the samples that the data set was made of, to be found in it one by one; nil is none
+	Sources []tokenstream.Source // of a mixture, in place of Source: one for each of its sources
+	HeldIDs map[string]bool      // of the samples of a mixture that are held out by their ids
+	Faults  int                  // most faults to report one by one; 0 is 10
 }
 
 // A Fault is something that is wrong with a data set.
@@ -84,6 +86,9 @@ var Reasons = map[string]string{
 	"sample_lost":    "a sample of the source is neither in the rows nor left out by a rule",
 	"sample_changed": "a sample in the rows is not what the source holds",
 	"sample_unknown": "the rows hold a sample that the source does not have, or that a rule leaves out",
+	"sources":        "a segment is of another source than its sample",
+	"held_out":       "a sample is not in the split in which it has to be",
+	"mixture":        "what the manifest says of a source is not what the source and the weights give",
 	"counts":         "the manifest's counts are not those of the rows",
 	"ledger":         "the ledger does not balance, or is not what the source and the rules give",
 }
@@ -99,6 +104,7 @@ type Report struct {
 	Slots      int64            `json:"slots"`     // tokens, pad tails included
 	Manifest   bool             `json:"manifest"`  // whether there is one
 	Source     bool             `json:"source"`    // whether the samples were compared
+	Mixture    bool             `json:"mixture"`   // whether there are several sources, whose samples may be there several times
 	Unchecked  []string         `json:"unchecked"` // what could not be checked, since the manifest or the columns do not say enough
 	Wrong      int64            `json:"wrong"`     // faults in all
 	Reasons    map[string]int64 `json:"reasons"`   // faults by reason
@@ -124,7 +130,7 @@ func Dir(ctx context.Context, dir string, o Options) (*Report, error) {
 	c := &checker{
 		dir:      dir,
 		faults:   newFaults(o.Faults),
-		r:        &Report{Source: o.Source != nil, Unchecked: []string{}},
+		r:        &Report{Source: o.Source != nil || o.Sources != nil, Unchecked: []string{}},
 		register: &register{pages: map[int64]uint32{}},
 		seeds:    [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
 	}
@@ -137,16 +143,17 @@ func Dir(ctx context.Context, dir string, o Options) (*Report, error) {
 	}
 	c.r.Manifest = c.m != nil
 	c.setRules()
-	if o.Source != nil {
-		if err := c.comparable(); err != nil {
+	if c.r.Source {
+		if err := c.comparable(&o); err != nil {
 			return nil, fmt.Errorf("%s %w", dir, err)
 		}
 	}
 	if err := c.rows(ctx); err != nil {
 		return nil, err
 	}
-	if o.Source != nil {
-		if err := c.compare(ctx, o.Source); err != nil {
+	c.shares()
+	if c.r.Source {
+		if err := c.compare(ctx, &o); err != nil {
 			return nil, err
 		}
 	}

@@ -19,6 +19,7 @@ type canvas struct {
 	cut     bool // lines are cut at the width, since a terminal would wrap them
 	colour  bool
 	decoder *decoder // nil without --decode
+	sources []string // of a mixture
 }
 
 // colours are those of segments, in turn: names of the terminal's own, which fit its background.
@@ -107,6 +108,11 @@ func (c *canvas) segments(r *inspect.Row) {
 			name, sample = "pad tail", ""
 		} else if s.Sample >= 0 {
 			sample = strconv.FormatInt(s.Sample, 10)
+		}
+		if n := int64(len(c.sources)); n > 1 && !s.Pad && s.Sample >= 0 { // samples of a mixture are numbered in turns
+			sample = fmt.Sprintf("%d of %s", s.Sample/n, printable(c.sources[s.Sample%n]))
+		} else if s.Source >= 0 && s.Source < n && !s.Pad {
+			sample = "of " + printable(c.sources[s.Source])
 		}
 		positions := "-"
 		if r.Positions != nil {

@@ -118,7 +118,7 @@ func (v *viewer) open(path string) error {
 	v.manifest, err = dataset.ReadManifest(path)
 	switch {
 	case err == nil:
-		v.columns = v.manifest.Columns
+		v.columns, v.sources = v.manifest.Columns, v.manifest.Sources
 		for _, split := range v.manifest.Splits {
 			for _, s := range split.Shards {
 				if !filepath.IsLocal(filepath.FromSlash(s.Path)) {
@@ -268,6 +268,7 @@ func (v *viewer) split(s *dataset.Split) {
 	v.line("%s", text)
 	if s.Stats != nil {
 		v.ledger(&s.Stats.Ledger)
+		v.mixed(&s.Stats.Ledger)
 	}
 	rows := [][]string{{"shard", "rows", "tokens", "bytes"}}
 	for _, f := range s.Shards {
@@ -300,6 +301,23 @@ func (v *viewer) ledger(l *tokenstream.Ledger) {
 	}
 	v.line("")
 	v.shards(append(rows, count("out", 1, l.Out)))
+}
+
+// mixed prints what is in the rows of each source of a mixture.
+func (v *viewer) mixed(l *tokenstream.Ledger) {
+	if len(l.Sources) != len(v.sources) || len(l.Sources) == 0 {
+		return
+	}
+	rows := [][]string{{"source", "samples", "tokens", "supervised", "tokens %"}}
+	for i, u := range l.Sources {
+		share := 0.
+		if l.Out.Tokens > 0 {
+			share = float64(u.Out.Tokens) / float64(l.Out.Tokens)
+		}
+		rows = append(rows, []string{printable(v.sources[i]), dataset.Commas(u.Out.Samples), dataset.Commas(u.Out.Tokens), dataset.Commas(u.Out.Supervised), percent(share)})
+	}
+	v.line("")
+	v.shards(rows)
 }
 
 // count goes through files without a manifest.

@@ -17,6 +17,7 @@ import (
 	"github.com/brimful/brimful/packing"
 	"github.com/brimful/brimful/tokenstream"
 	"github.com/brimful/brimful/tokenstream/dataset"
+	"github.com/brimful/brimful/tokenstream/mix"
 	"github.com/brimful/brimful/tokenstream/source"
 )
 
@@ -41,6 +42,8 @@ type packJob struct {
 	seed     uint64
 	pad      bool
 	options  tokenstream.Options
+
+	mixFlags
 
 	tokenizer string
 	holdout   share
@@ -74,6 +77,7 @@ that an attention_mask marks is stripped.
 DIR is new, empty, or what an interrupted run of the same command left; that run is then completed.`,
 		Example: `  brimful pack train.jsonl --out packed --capacity 4096
   brimful pack 'shards/*.jsonl.zst' --out packed --capacity 8192 --holdout 1% --tokenizer tokenizer.json
+  brimful pack --mix web.jsonl=0.7 --mix code:src/=0.3 --repeat code=2 --out packed --capacity 8192 --column source=sources
   brimful pack - --out - --format arrow-stream --capacity 4096 <train.jsonl | python train.py`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if help, _ := cmd.Flags().GetBool("layout-help"); help {
@@ -130,6 +134,10 @@ func (j *packJob) setFlags(cmd *cobra.Command) {
 		"no-target", "what happens to samples without a supervised token")
 	f.Var(newChoice(&o.Empty, option[tokenstream.Policy]{"error", tokenstream.PolicyError}, option[tokenstream.Policy]{"drop", tokenstream.PolicyDrop}),
 		"empty", "what happens to samples without tokens")
+	f.StringArrayVar(&j.mix, "mix", nil, "`[NAME:]INPUT=WEIGHT` of a source of a mixture; can be given again, without a weight for another INPUT of NAME")
+	f.Var(newChoice(&j.by, option[mix.Unit]{"tokens", mix.Tokens}, option[mix.Unit]{"samples", mix.Samples}, option[mix.Unit]{"supervised", mix.Supervised}),
+		"mix-by", "what the weights of --mix are shares of")
+	f.StringArrayVar(&j.repeat, "repeat", nil, "`NAME=N`: a source or, without --mix, an INPUT is read at most N times, 1.5 is one and a half; endless has no end; can be given again")
 	f.Var(&j.holdout, "holdout", "share of the samples for a validation split, such as 1%")
 	f.StringVar(&j.holdoutBy, "holdout-by", "", "`FIELD` whose value decides, so that samples with the same value stay together")
 	f.Var(&j.limit, "limit", "read at most that many samples")
@@ -151,7 +159,7 @@ func (j *packJob) check(cmd *cobra.Command) error {
 	o := &j.options
 	changed := cmd.Flags().Changed
 	switch {
-	case len(j.inputs) == 0:
+	case len(j.inputs) == 0 && len(j.mix) == 0:
 		return usagef("no input: name files, directories or - for standard input")
 	case j.out == "":
 		return usagef("no --out: name a directory")
@@ -208,6 +216,9 @@ func (j *packJob) check(cmd *cobra.Command) error {
 	if err := j.setLayout(changed("layout")); err != nil {
 		return err
 	}
+	if err := j.checkMix(changed); err != nil {
+		return err
+	}
 	o.AlignInputs = j.layout.AlignInputs
 	o.KeepIDs = slices.ContainsFunc(j.layout.Columns, func(c tokenstream.Column) bool { return c.Kind == tokenstream.SampleIDs })
 	if j.idField != "" && !o.KeepIDs {
@@ -261,6 +272,9 @@ func (j *packJob) settings(inputs []tokenstream.Input, tok *tokenizer) dataset.J
 	if tok != nil {
 		job["tokenizer"] = tok
 	}
+	if len(j.sources) > 0 {
+		job["sources"], job["mix_by"] = j.sources, j.by
+	}
 	return job
 }
 
@@ -305,12 +319,17 @@ func (j *packJob) run(ctx context.Context, cmd *cobra.Command) error {
 		return err
 	}
 	bar := newProgress(stderr, files, j.quiet)
-	samples := bar.watch(tokenstream.Limit(files.Samples(), int64(j.limit), int64(j.limitTok)))
 	s := &summary{job: j, files: files, tokenizer: tok, ignored: ignored}
+	in, err := j.read(files, s)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	in.samples = bar.watch(in.samples)
 	if j.isSink() {
-		err = j.sink(ctx, cmd.OutOrStdout(), samples, bar, s)
+		err = j.sink(ctx, cmd.OutOrStdout(), in.samples, bar, s)
 	} else {
-		err = j.dataset(ctx, samples, bar, s)
+		err = j.dataset(ctx, in, bar, s)
 	}
 	bar.done()
 	var tooLong *tokenstream.LengthError
@@ -337,6 +356,41 @@ func (j *packJob) run(ctx context.Context, cmd *cobra.Command) error {
 	return nil
 }
 
+// input is the samples of a job.
+type input struct {
+	samples tokenstream.Source // that go into rows
+	held    tokenstream.Source // that are held out, known when samples have ended; nil if none are to be
+	close   func() error
+}
+
+// read returns the samples of a job.
+func (j *packJob) read(files *source.Files, s *summary) (in input, err error) {
+	limit := func(src tokenstream.Source) tokenstream.Source {
+		return tokenstream.Limit(src, int64(j.limit), int64(j.limitTok))
+	}
+	var h *tokenstream.Holdout
+	if j.holdout > 0 {
+		h = &tokenstream.Holdout{Share: float64(j.holdout)}
+	}
+	in.close = func() error { return nil }
+	switch {
+	case len(j.sources) > 0:
+		in.samples, in.held, in.close, err = j.mixture(files, h, s)
+		if h == nil {
+			in.held = nil
+		}
+	case h == nil:
+		in.samples = limit(files.Samples())
+	default:
+		spool, err := tokenstream.NewSpool("")
+		if err != nil {
+			return in, err
+		}
+		in.samples, in.held, in.close = tokenstream.HoldOut(limit(files.Samples()), h, spool), spool.Source(), spool.Close
+	}
+	return in, err
+}
+
 // upToDate says that there is nothing to do, if the inputs are still those of the complete data set.
 func (j *packJob) upToDate(files *source.Files, stderr io.Writer) error {
 	m, err := dataset.ReadManifest(j.out)
@@ -353,15 +407,16 @@ func (j *packJob) upToDate(files *source.Files, stderr io.Writer) error {
 }
 
 // dataset packs samples into a data set.
-func (j *packJob) dataset(ctx context.Context, samples tokenstream.Source, bar *progress, s *summary) error {
+func (j *packJob) dataset(ctx context.Context, in input, bar *progress, s *summary) error {
 	w, err := dataset.Create(j.out, dataset.Options{
 		Layout: j.layout, Format: j.format, ShardRows: j.shardRows, Workers: j.workers, Job: j.settings(s.files.Inputs(), s.tokenizer),
+		Sources: j.sourceNames(),
 	})
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	write := func(name string, src tokenstream.Source) error {
+	write := func(name string, src tokenstream.Source, mixture *mix.Stats) error {
 		stats := new(tokenstream.Stats)
 		o := j.options
 		o.Stats = stats
@@ -369,26 +424,18 @@ func (j *packJob) dataset(ctx context.Context, samples tokenstream.Source, bar *
 		if err != nil {
 			return err
 		}
-		split.Stats = stats
+		split.Stats, split.Mixture = stats, mixture
 		return nil
 	}
-	if j.holdout > 0 {
-		spool, err := tokenstream.NewSpool("")
-		if err != nil {
-			return err
+	if in.held == nil {
+		err = write("", in.samples, s.mixture)
+	} else if err = write("train", in.samples, s.mixture); err == nil {
+		err = write("validation", in.held, nil)
+		if errors.Is(err, tokenstream.ErrNoSamples) {
+			err = fmt.Errorf("--holdout %v: no sample was held out, there are too few", float64(j.holdout))
 		}
-		defer spool.Close()
-		if err := write("train", tokenstream.HoldOut(samples, float64(j.holdout), spool)); err != nil {
-			return err
-		}
-		if spool.Len() == 0 {
-			return fmt.Errorf("--holdout %v: no sample was held out, there are too few", float64(j.holdout))
-		}
-		err = write("validation", spool.Source())
-		if err != nil {
-			return err
-		}
-	} else if err := write("", samples); err != nil {
+	}
+	if err != nil {
 		return err
 	}
 	s.manifest, err = w.Finish(s.files.Inputs())

@@ -120,7 +120,7 @@ func (j *packJob) directory(ctx context.Context, rows iter.Seq2[*tokenstream.Bat
 // stream writes rows to w as an Arrow IPC stream.
 func (j *packJob) stream(ctx context.Context, w io.Writer, rows iter.Seq2[*tokenstream.Batch, error]) error {
 	buffered := bufio.NewWriterSize(w, 1<<20)
-	sink, err := arrow.NewWriter(buffered, j.layout, arrow.Options{Form: arrow.Stream})
+	sink, err := arrow.NewWriter(buffered, j.layout, arrow.Options{Form: arrow.Stream, Metadata: dataset.SourceMetadata(j.sourceNames())})
 	if err != nil {
 		return err
 	}

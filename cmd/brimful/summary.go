@@ -9,6 +9,7 @@ import (
 
 	"github.com/brimful/brimful/tokenstream"
 	"github.com/brimful/brimful/tokenstream/dataset"
+	"github.com/brimful/brimful/tokenstream/mix"
 	"github.com/brimful/brimful/tokenstream/source"
 )
 
@@ -20,6 +21,7 @@ type summary struct {
 	ignored   map[string]bool
 	manifest  *dataset.Manifest  // nil for a stream
 	stats     *tokenstream.Stats // of a stream
+	mixture   *mix.Stats         // nil if it is none
 	seconds   float64
 }
 
@@ -139,6 +141,7 @@ func (s *summary) printSplit(w io.Writer, p *splitSummary) {
 	}
 	line("out", st.Ledger.Out.Samples, st.Ledger.Out.Tokens, st.Ledger.Out.Supervised, "")
 	t.Flush()
+	s.printMixture(w, p)
 	if p.Rows == 0 {
 		return
 	}
@@ -200,6 +203,9 @@ func (s *summary) warn(w io.Writer) {
 // printJSON prints the summary for a program.
 func (s *summary) printJSON(w io.Writer) error {
 	v := map[string]any{"out": s.job.out, "format": s.job.format, "seconds": s.seconds, "splits": s.splits(), "inputs": s.files.Inputs()}
+	if s.mixture != nil {
+		v["mixture"] = s.mixture
+	}
 	for _, p := range s.splits() {
 		if p.FirstID != nil {
 			v["first_token"], v["last_token"] = p.FirstID, p.LastID

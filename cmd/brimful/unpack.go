@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,8 @@ func unpackCommand() *cobra.Command {
 		Use:   "unpack DIR",
 		Short: "print the samples in the rows of a data set as JSON lines",
 		Long: `Unpack gives the samples back: one JSON object a line with input_ids and labels, in the order of the source if
-the rows have a column of kind sample_index, else in that of the rows. The first label of a sample is -100.`,
+the rows have a column of kind sample_index, else in that of the rows. The first label of a sample is -100.
+Samples of a mixture come source by source, with its name as source, each as often as it was drawn.`,
 		Example: `  brimful unpack packed --out samples.jsonl
   brimful unpack packed --split train | head -1`,
 		Args: cobra.ExactArgs(1),
@@ -61,7 +63,15 @@ func writeLines(w io.Writer, samples tokenstream.Source) error {
 		if err != nil {
 			return err
 		}
-		b = appendList(append(b[:0], `{"input_ids":`...), s.Tokens)
+		b = append(b[:0], '{')
+		if s.Key != "" { // the source in a mixture
+			name, err := json.Marshal(s.Key)
+			if err != nil {
+				return err
+			}
+			b = append(append(append(b, `"source":`...), name...), ',')
+		}
+		b = appendList(append(b, `"input_ids":`...), s.Tokens)
 		if s.Labels != nil {
 			b = appendList(append(b, `,"labels":`...), s.Labels)
 		}

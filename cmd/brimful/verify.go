@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -45,11 +46,13 @@ It exits with 3 when the data is wrong and with 1 when it could not be checked.`
 			var files *source.Files
 			if len(inputs) > 0 {
 				var err error
-				files, err = source.Open(inputs, source.Options{Stdin: cmd.InOrStdin(), Split: split})
+				files, err = source.Open(inputs, source.Options{Stdin: cmd.InOrStdin(), Split: split, Fields: fieldsOf(args[0])})
 				if err != nil {
 					return err
 				}
-				o.Source = files.Samples()
+				if err := setSources(&o, args[0], files, inputs); err != nil {
+					return err
+				}
 			}
 			r, err := verify.Dir(cmd.Context(), args[0], o)
 			if err != nil {
@@ -76,6 +79,57 @@ It exits with 3 when the data is wrong and with 1 when it could not be checked.`
 	f.IntVar(&faults, "faults", 10, "most faults to print one by one")
 	f.BoolVar(&asJSON, "json", false, "print the report as JSON to standard output")
 	return cmd
+}
+
+// jobOf is what the manifest of a data set says of how the inputs were read.
+type jobOf struct {
+	Sources   []mixSource `json:"sources"`
+	HoldoutBy string      `json:"holdout_by"`
+	IDField   string      `json:"id_field"`
+}
+
+func readJob(dir string) (j jobOf) {
+	if m, err := dataset.ReadManifest(dir); err == nil {
+		if b, err := json.Marshal(m.Job); err == nil {
+			_ = json.Unmarshal(b, &j) // what is wrong with the manifest is said by verify
+		}
+	}
+	return j
+}
+
+// fieldsOf returns the fields of the source that decide what is held out of a mixture.
+func fieldsOf(dir string) tokenstream.Fields {
+	j := readJob(dir)
+	if len(j.Sources) == 0 {
+		return tokenstream.Fields{}
+	}
+	return tokenstream.Fields{KeyField: j.HoldoutBy, IDField: j.IDField}
+}
+
+// setSources sets what the data set in dir is compared with: the files, or for a mixture the files of each of its sources.
+func setSources(o *verify.Options, dir string, files *source.Files, inputs []string) error {
+	j := readJob(dir)
+	if len(j.Sources) == 0 {
+		o.Source = files.Samples()
+		return nil
+	}
+	n := 0
+	for _, s := range j.Sources {
+		var args []int
+		for range s.Inputs {
+			args = append(args, n)
+			n++
+		}
+		o.Sources = append(o.Sources, files.SamplesOf(args...))
+	}
+	if n != len(inputs) {
+		var all []string
+		for _, s := range j.Sources {
+			all = append(all, s.Inputs...)
+		}
+		return usagef("%d times --source: %s is a mixture of %s, want as many, in this order", len(inputs), dir, strings.Join(all, ", "))
+	}
+	return nil
 }
 
 // printReport says what was found and, if nothing was, why that can be trusted.
@@ -105,10 +159,14 @@ func printReport(w io.Writer, dir string, r *verify.Report) {
 	case len(r.Unchecked) > 0:
 		fmt.Fprintf(w, "not checked, since the manifest does not say enough: %s\n", strings.Join(r.Unchecked, ", "))
 	}
+	often := "exactly once"
+	if r.Mixture {
+		often = "as often as it was drawn"
+	}
 	switch {
 	case !r.Manifest:
 	case r.Source && r.OK():
-		fmt.Fprintf(w, "every sample of the source is there exactly once and whole, or in the ledger with the rule that left it out or cut it\n")
+		fmt.Fprintf(w, "every sample of the source is there %s and whole, or in the ledger with the rule that left it out or cut it\n", often)
 	case !r.Source:
 		fmt.Fprintf(w, "the samples were not compared with their source: --source does that\n")
 	}

@@ -30,6 +30,7 @@ type Options struct {
 	Format    string             // one of [Formats]; "" is "parquet"
 	ShardRows int                // rows in a shard; 0 is as many as hold about 8 Mi tokens
 	Workers   int                // shards encoded at a time; 0 is runtime.GOMAXPROCS(0)
+	Sources   []string           // names of the sources that a column of kind sources counts; recorded in the shards and the manifest
 
 	// Job identifies the job: whatever the rows depend on, such as options and the names and sizes of the inputs. It is recorded in the
 	// manifest. Work that an earlier run left in the directory is used only if its Job is the same.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/brimful/brimful/tokenstream"
+	"github.com/brimful/brimful/tokenstream/mix"
 )
 
 // Version is the version of the manifest that this package writes and reads.
@@ -23,6 +24,7 @@ type Manifest struct {
 	Job     Job                  `json:"job"`
 	Splits  []Split              `json:"splits"`
 	Inputs  []tokenstream.Input  `json:"inputs"`
+	Sources []string             `json:"sources,omitempty"` // of a mixture, by the numbers in a column of kind sources
 }
 
 // A Split is a part of a data set, such as "train"; a data set without named splits has one whose name is "".
@@ -32,7 +34,9 @@ type Split struct {
 	Tokens int64              `json:"tokens"` // pad tails not counted
 	Slots  int64              `json:"slots"`  // pad tails counted
 	Stats  *tokenstream.Stats `json:"stats,omitempty"`
-	Shards []Shard            `json:"shards"`
+
+	Mixture *mix.Stats `json:"mixture,omitempty"` // what was drawn of each source
+	Shards  []Shard    `json:"shards"`
 }
 
 // A Shard is one file of a split.
@@ -44,6 +48,15 @@ type Shard struct {
 	Content string `json:"content"` // sha256 of its rows, the same in every format and layout
 	Size    int64  `json:"size"`    // bytes of the file
 	SHA256  string `json:"sha256"`  // of the file
+}
+
+// SourceMetadata returns what a file with a column of kind sources has in its metadata: their names, as a list of JSON. nil if there are none.
+func SourceMetadata(names []string) map[string]string {
+	if len(names) == 0 {
+		return nil
+	}
+	b, _ := json.Marshal(names) // strings can be marshaled
+	return map[string]string{"brimful.sources": string(b)}
 }
 
 // ReadManifest reads the manifest of the data set in dir.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -128,6 +129,7 @@ func (w *Writer) shard(split string, i int, b *buffer) (Shard, error) {
 		return s, err
 	}
 	metadata := map[string]string{"brimful.layout": w.o.Layout.Name, "brimful.content": s.Content}
+	maps.Copy(metadata, SourceMetadata(w.o.Sources))
 	if err := b.encode(file, &s, f, w.o.Layout, metadata); err != nil {
 		return s, err
 	}
@@ -168,7 +170,7 @@ func (w *Writer) Finish(inputs []tokenstream.Input) (*Manifest, error) {
 	if _, err := w.openJournal(); err != nil {
 		return nil, err
 	}
-	m := &Manifest{Version: Version, Format: w.o.Format, Layout: w.o.Layout.Name, Columns: w.o.Layout.Columns, Job: w.job, Inputs: inputs}
+	m := &Manifest{Version: Version, Format: w.o.Format, Layout: w.o.Layout.Name, Columns: w.o.Layout.Columns, Job: w.job, Inputs: inputs, Sources: w.o.Sources}
 	for _, s := range w.splits {
 		m.Splits = append(m.Splits, *s)
 	}

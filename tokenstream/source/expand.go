@@ -46,42 +46,46 @@ func endings() string {
 	return strings.Join(all, ", ")
 }
 
-// expand returns the files that args name. Split is that of save_to_disk folders.
-func expand(args []string, split string) ([]string, error) {
-	var paths []string
-	for _, arg := range args {
-		info, err := os.Stat(arg)
-		switch {
-		case arg == "-":
-			if slices.Contains(paths, "-") {
-				return nil, fmt.Errorf("-: standard input can be read once only")
-			}
-			paths = append(paths, arg)
-		case err == nil && info.IsDir():
-			found, err := directory(arg, split)
-			if err != nil {
-				return nil, err
-			}
-			paths = append(paths, found...)
-		case err == nil:
-			paths = append(paths, arg)
-		case strings.Contains(arg, "**"):
-			return nil, fmt.Errorf("%s: ** is not a pattern here: name the directory, which is searched to every depth", arg)
-		case strings.ContainsAny(arg, "*?["):
-			found, err := filepath.Glob(arg)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", arg, err)
-			}
-			if len(found) == 0 {
-				return nil, fmt.Errorf("%s: no file matches", arg)
-			}
-			slices.SortFunc(found, natural)
-			paths = append(paths, found...)
-		default:
-			return nil, err
+// expand returns the files that args name, and of each the place of the argument. Split is that of save_to_disk folders.
+func expand(args []string, split string) (paths []string, of []int, err error) {
+	for i, arg := range args {
+		found, err := expandOne(arg, split)
+		if err != nil {
+			return nil, nil, err
 		}
+		if arg == "-" && slices.Contains(paths, "-") {
+			return nil, nil, fmt.Errorf("-: standard input can be read once only")
+		}
+		paths = append(paths, found...)
+		of = append(of, slices.Repeat([]int{i}, len(found))...)
 	}
-	return paths, nil
+	return paths, of, nil
+}
+
+// expandOne returns the files that arg names.
+func expandOne(arg, split string) ([]string, error) {
+	info, err := os.Stat(arg)
+	switch {
+	case arg == "-":
+		return []string{arg}, nil
+	case err == nil && info.IsDir():
+		return directory(arg, split)
+	case err == nil:
+		return []string{arg}, nil
+	case strings.Contains(arg, "**"):
+		return nil, fmt.Errorf("%s: ** is not a pattern here: name the directory, which is searched to every depth", arg)
+	case !strings.ContainsAny(arg, "*?["):
+		return nil, err
+	}
+	found, err := filepath.Glob(arg)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", arg, err)
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s: no file matches", arg)
+	}
+	slices.SortFunc(found, natural)
+	return found, nil
 }
 
 // directory returns the inputs in a directory.

@@ -109,8 +109,9 @@ func (f *Files) sequential(e *entry, r io.Reader, name string) (tokenstream.Sour
 		if !e.stream && m.n != e.Size {
 			return changed(name, e.Size, m.n)
 		}
-		m.record(&e.Input)
-		return nil
+		now := e.Input
+		m.record(&now)
+		return e.same([]tokenstream.Input{now})
 	}
 	return func(yield func(tokenstream.Sample, error) bool) {
 		buffered := bufio.NewReaderSize(m, 1<<20)
@@ -130,7 +131,6 @@ func (f *Files) sequential(e *entry, r io.Reader, name string) (tokenstream.Sour
 // random returns the samples of a file that is not read from the first byte to the last, and what is to do after them. The hash is taken
 // at the same time, unless ctx ends.
 func (f *Files) random(ctx context.Context, e *entry, file *os.File, name string) (tokenstream.Source, func() error) {
-	before := f.read.Load()
 	counted := &counter{r: file, f: f, left: e.Size}
 	hashed := make(chan error, 1)
 	record := append([]tokenstream.Input{e.Input}, e.beside...)
@@ -152,10 +152,8 @@ func (f *Files) random(ctx context.Context, e *entry, file *os.File, name string
 				return changed(in.Path, in.Size, record[i].Size)
 			}
 		}
-		e.Input = record[0]
-		copy(e.beside, record[1:])
-		f.read.Store(before + e.Size)
-		return nil
+		f.read.Add(counted.left)
+		return e.same(record)
 	}
 	return func(yield func(tokenstream.Sample, error) bool) {
 		switch e.format {

@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"github.com/brimful/brimful/tokenstream"
@@ -41,6 +42,7 @@ type Files struct {
 // entry is a file with samples and those that belong to it.
 type entry struct {
 	tokenstream.Input
+	arg    int  // which of Open's arguments named it
 	stream bool // its size is not known beforehand: standard input, a pipe
 	format format
 	beside []tokenstream.Input // as the format needs them
@@ -49,14 +51,14 @@ type entry struct {
 // Open finds the inputs that args name: files, directories (every file below them whose name ends like that of a format), patterns,
 // sorted so that shard-2 comes before shard-10, and "-" for standard input. Every file must be there and readable.
 func Open(args []string, o Options) (*Files, error) {
-	paths, err := expand(args, o.Split)
+	paths, of, err := expand(args, o.Split)
 	if err != nil {
 		return nil, err
 	}
 	f := &Files{o: o}
 	seen := map[string]bool{}
-	for _, p := range paths {
-		e := entry{Input: tokenstream.Input{Path: p}, stream: true}
+	for i, p := range paths {
+		e := entry{Input: tokenstream.Input{Path: p}, arg: of[i], stream: true}
 		if p != "-" {
 			if err := e.open(); err != nil {
 				return nil, err
@@ -182,13 +184,35 @@ func (f *Files) Size() int64 {
 // source is ranged over.
 func (f *Files) BytesRead() int64 { return f.read.Load() }
 
-// Samples returns the samples of all inputs, numbered through.
+// Samples returns the samples of all inputs, numbered through. They can be read again, unless [Files.Once] names an input.
 func (f *Files) Samples() tokenstream.Source {
+	return f.of(func(int) bool { return true })
+}
+
+// SamplesOf returns the samples of the inputs that some arguments of [Open] named, by their places from 0, numbered through. The samples of
+// several arguments can be read at the same time, by one goroutine.
+func (f *Files) SamplesOf(args ...int) tokenstream.Source {
+	return f.of(func(arg int) bool { return slices.Contains(args, arg) })
+}
+
+func (f *Files) of(named func(arg int) bool) tokenstream.Source {
 	var sources []tokenstream.Source
 	for i := range f.entries {
-		sources = append(sources, f.samples(&f.entries[i]))
+		if named(f.entries[i].arg) {
+			sources = append(sources, f.samples(&f.entries[i]))
+		}
 	}
 	return tokenstream.Concat(sources...)
+}
+
+// Once returns the first input that some arguments named and that can be read only once, such as standard input; "" if there is none.
+func (f *Files) Once(args ...int) string {
+	for _, e := range f.entries {
+		if e.stream && slices.Contains(args, e.arg) {
+			return e.Path
+		}
+	}
+	return ""
 }
 
 // samples returns the samples of one input.
@@ -244,6 +268,18 @@ func (m *meter) Read(p []byte) (int, error) {
 // record notes what was read.
 func (m *meter) record(in *tokenstream.Input) {
 	in.Size, in.SHA256 = m.n, hex.EncodeToString(m.hash.Sum(nil))
+}
+
+// same notes what was read of an input, and returns an error if it was read before and was something else.
+func (e *entry) same(now []tokenstream.Input) error {
+	for i, in := range append([]tokenstream.Input{e.Input}, e.beside...) {
+		if in.SHA256 != "" && in.SHA256 != now[i].SHA256 {
+			return &tokenstream.InputError{Place: tokenstream.Place{Name: in.Path}, Err: errors.New("it is not what it was when it was read before")}
+		}
+	}
+	e.Input = now[0]
+	copy(e.beside, now[1:])
+	return nil
 }
 
 // hashFile notes the size and the hash of a file.
