@@ -33,7 +33,8 @@ interop: .venv/installed
 	.venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps -r interop/requirements.txt
 	touch $@
 
-# Units on a real cluster of this machine. Slurm comes from Debian's packages, which takes root; without it its tests are skipped and say so.
+# Units on real clusters of this machine, whose machines are namespaces, which takes root. Slurm comes from Debian's packages, Ray from PyPI.
+# What can not be had here is skipped, and the reason printed.
 cluster: .venv/installed
 	@command -v slurmctld slurmd munged >/dev/null || ! command -v apt-get >/dev/null || test "$$(id -u)" != 0 || \
 		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends slurm-wlm munge >/dev/null; } || \
